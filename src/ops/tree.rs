@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use fileshed_core::search::Globs;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::{DiskError, Kind, WalkEntry};
 use fileshed_core::zone::is_git_name;
@@ -31,6 +32,8 @@ pub struct Request {
     /// Levels, 1 to 10
     #[schema(default = 3)]
     depth: Option<i64>,
+    /// Names to leave out
+    exclude: Option<Vec<String>>,
     /// For zone group
     group: Option<String>,
 }
@@ -79,8 +82,11 @@ impl Operation for Tree {
         })?;
         let depth = at_least("depth", request.depth, 0, "1 to 10")?.unwrap_or(3);
         let depth = depth.clamp(1, 10);
+        let exclude = request.exclude.as_deref().unwrap_or_default();
         let mut drawing = Drawing {
             zone: &zone,
+            start: &path,
+            exclude: Globs::new("exclude", exclude.iter().map(String::as_str))?,
             text: format!("{path}\n"),
             lines: 0,
         };
@@ -107,6 +113,9 @@ impl Operation for Tree {
 
 struct Drawing<'a> {
     zone: &'a Zone<'a>,
+    start: &'a ZonePath,
+    /// Entries that are not drawn.
+    exclude: Globs,
     text: String,
     lines: usize,
 }
@@ -146,6 +155,10 @@ impl Drawing<'_> {
         if self.zone.name.is_versioned() {
             names.retain(|(name, _)| !is_git_name(name));
         }
+        names.retain(|(name, _)| {
+            let below = || path.join(name).below(self.start).to_owned();
+            !self.exclude.fit(name, below)
+        });
         names.sort_unstable_by(|(one, kind), (other, other_kind)| {
             let is_file = |kind: &Kind| *kind != Kind::Directory;
             (is_file(kind), one).cmp(&(is_file(other_kind), other))

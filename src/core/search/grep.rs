@@ -13,7 +13,8 @@ use crate::bounds::BoundedFile;
 use crate::queue::Best;
 use crate::walk::{Here, WalkScope, join, walk};
 use crate::{
-    Bounds, Documents, Globs, Pattern, SearchResults, SearchRoot, Wanted, documents, section,
+    Bounds, Documents, Exclusions, Globs, Pattern, SearchResults, SearchRoot, Wanted, documents,
+    section,
 };
 
 /// The longest line that is searched, in bytes: with one that is longer the search of a file ends.
@@ -38,6 +39,8 @@ pub struct Grep {
     pub pattern: Pattern,
     /// Files that are searched; all, where there is none.
     pub include: Globs,
+    /// Entries that are left out.
+    pub exclude: Exclusions,
     /// Every line that matches, or only the first one of each file.
     pub each_line: bool,
     /// The most that is found.
@@ -79,7 +82,7 @@ pub fn grep(
 ) -> SearchResults<MatchingLine> {
     let scope = WalkScope {
         shows_hidden: true,
-        exclude: None,
+        exclude: Some(&grep.exclude),
         wanted: Wanted::File,
     };
     let best = Best::new(grep.most);

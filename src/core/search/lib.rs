@@ -11,6 +11,7 @@
 mod bounds;
 mod documents;
 mod error;
+mod exclusions;
 mod grep;
 mod matches;
 mod names;
@@ -23,6 +24,7 @@ mod walk;
 pub use bounds::Bounds;
 pub use documents::{Documents, section};
 pub use error::SearchError;
+pub use exclusions::{Exclusions, GITIGNORE, GITIGNORE_BYTES, IgnoreRules};
 pub use grep::{ContentMatch, Grep, MatchingLine, grep};
 pub use matches::{Match, MatchPage, Matches, matches};
 pub use names::{Glob, NamedEntry, RankedNames, glob, ranked_names};

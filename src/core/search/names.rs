@@ -6,15 +6,15 @@ use serde::Serialize;
 
 use crate::queue::Best;
 use crate::walk::{Here, WalkScope, join, walk};
-use crate::{Bounds, Globs, SearchResults, SearchRoot, Wanted};
+use crate::{Bounds, Exclusions, Globs, SearchResults, SearchRoot, Wanted};
 
 /// Patterns of names to look for.
 #[derive(Clone, Debug)]
 pub struct Glob {
     /// Patterns of names that fit.
     pub pattern: Globs,
-    /// Patterns of names that are left out, with everything below them.
-    pub exclude: Globs,
+    /// Entries that are left out.
+    pub exclude: Exclusions,
     /// Of which kind.
     pub wanted: Wanted,
     /// The most that is found.
@@ -70,7 +70,7 @@ impl NamedEntry {
 pub fn glob(trees: &[SearchRoot<'_>], glob: &Glob, bounds: &Bounds) -> SearchResults<NamedEntry> {
     let scope = WalkScope {
         shows_hidden: true,
-        exclude: Some(&glob.exclude).filter(|exclude| !exclude.is_empty()),
+        exclude: Some(&glob.exclude),
         wanted: glob.wanted,
     };
     let best = Best::new(glob.most);

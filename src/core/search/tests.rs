@@ -48,6 +48,10 @@ fn bounds(threads: usize) -> Bounds {
     Bounds::new(Cancellation::default(), &Clock::SYSTEM, minutes(1), threads)
 }
 
+fn none() -> Exclusions {
+    Exclusions::new(None, None).expect("no pattern")
+}
+
 fn all() -> Globs {
     Globs::new("include", []).expect("no pattern")
 }
@@ -130,6 +134,7 @@ proptest! {
         let wanted = Grep {
             pattern: Pattern::new("query", &text, false, ignores_case).expect("a pattern"),
             include: all(),
+            exclude: none(),
             each_line,
             most,
         };
@@ -164,7 +169,7 @@ proptest! {
         };
         let wanted = Glob {
             pattern: Globs::new("pattern", [pattern.as_str()]).expect("a pattern"),
-            exclude: Globs::new("exclude", ["ab"]).expect("a pattern"),
+            exclude: Exclusions::new(Some(&["ab".to_owned()]), None).expect("a pattern"),
             wanted: Wanted::File,
             most,
         };
@@ -259,6 +264,7 @@ fn what_comes_first_is_found_whoever_finds_it() {
     let wanted = Grep {
         pattern: Pattern::new("query", "b", false, false).expect("a pattern"),
         include: all(),
+        exclude: none(),
         each_line: true,
         most: 1,
     };
@@ -280,6 +286,7 @@ fn a_search_that_nobody_waits_for_ends() {
     let wanted = Grep {
         pattern: Pattern::new("query", "a", false, false).expect("a pattern"),
         include: all(),
+        exclude: none(),
         each_line: true,
         most: 10,
     };
@@ -299,6 +306,7 @@ fn a_long_line_shows_its_match() {
     let wanted = Grep {
         pattern: Pattern::new("query", "needle", false, false).expect("a pattern"),
         include: all(),
+        exclude: none(),
         each_line: true,
         most: 10,
     };

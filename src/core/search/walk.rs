@@ -15,8 +15,9 @@ use fileshed_storage::{Directory, Entry, Kind, Name, Root};
 use fileshed_types::zone::{ZonePath, is_git_name, is_reserved};
 use serde::Deserialize;
 
+use crate::Bounds;
+use crate::exclusions::{Exclusions, IgnoreRules};
 use crate::queue::Queue;
-use crate::{Bounds, Globs};
 
 /// Entries that one thread searches before others may take the next.
 const BATCH: usize = 16;
@@ -87,8 +88,7 @@ pub enum Wanted {
 /// The entries that a walk shows.
 pub(crate) struct WalkScope<'a> {
     pub(crate) shows_hidden: bool,
-    /// Names that are left out, with everything below them.
-    pub(crate) exclude: Option<&'a Globs>,
+    pub(crate) exclude: Option<&'a Exclusions>,
     pub(crate) wanted: Wanted,
 }
 
@@ -102,8 +102,29 @@ impl WalkScope<'_> {
             && (self.shows_hidden || !is_hidden)
             && !((is_directory || is_hidden) && is_git_name(&name.text))
             && !(is_hidden && is_reserved(&name.text));
-        let excludes = |globs: &Globs| globs.fit(&name.text, || join(above, &name.text));
+        let excludes = |exclude: &Exclusions| {
+            let path = || join(above, &name.text);
+            exclude.globs.fit(&name.text, path)
+        };
         is_searched && !self.exclude.is_some_and(excludes)
+    }
+
+    fn reads_gitignore(&self) -> bool {
+        self.exclude.is_some_and(|exclude| exclude.by_gitignore)
+    }
+
+    /// The rules of the directories above a tree, which count if those in it do.
+    fn rules_above(&self, tree: &SearchRoot<'_>) -> IgnoreRules {
+        let mut rules = IgnoreRules::default();
+        if self.reads_gitignore() {
+            let above = std::iter::successors(tree.path.parent(), ZonePath::parent);
+            let mut above: Vec<ZonePath> = above.collect();
+            above.reverse();
+            for directory in above.iter().filter_map(|path| tree.root.hold(path).ok()) {
+                rules = rules.in_directory(&directory);
+            }
+        }
+        rules
     }
 
     fn wants(&self, name: &Name) -> bool {
@@ -142,6 +163,8 @@ enum WalkJob {
         number: usize,
         path: ZonePath,
         below: String,
+        /// Of the directories above it.
+        rules: IgnoreRules,
     },
     Batch(Arc<Here>, Range<usize>),
 }
@@ -164,6 +187,7 @@ pub(crate) fn walk<W>(
             number,
             path: tree.path.clone(),
             below: tree.below.clone(),
+            rules: scope.rules_above(tree),
         };
         ((place, true), job)
     });
@@ -183,7 +207,8 @@ pub(crate) fn walk<W>(
                 number,
                 path,
                 below,
-            } => queue.extend(open(trees, scope, number, &path, below, place)),
+                rules,
+            } => queue.extend(open(trees, scope, number, &path, below, rules, place)),
             WalkJob::Batch(here, range) => {
                 for name in &here.names[range] {
                     if bounds.are_over() {
@@ -205,6 +230,7 @@ fn open(
     number: usize,
     path: &ZonePath,
     below: String,
+    mut rules: IgnoreRules,
     above: Vec<u8>,
 ) -> Vec<(JobKey, WalkJob)> {
     let tree = &trees[number];
@@ -216,7 +242,14 @@ fn open(
     let Some((directory, mut names)) = opened else {
         return Vec::new();
     };
-    names.retain(|name| tree.is_file || scope.has(&below, name));
+    if !tree.is_file {
+        if scope.reads_gitignore() {
+            rules = rules.in_directory(&directory);
+        }
+        names.retain(|name| {
+            scope.has(&below, name) && !rules.ignore(&path.join(&name.text), is_directory(name))
+        });
+    }
     let mut jobs: Vec<(JobKey, WalkJob)> = names
         .iter()
         .filter(|name| is_directory(name))
@@ -225,6 +258,7 @@ fn open(
                 number,
                 path: path.join(&name.text),
                 below: join(&below, &name.text),
+                rules: rules.clone(),
             };
             ((place(&above, name), true), job)
         })

@@ -1,7 +1,8 @@
 //! Searches in the tree: by glob, by lines, by name, and by both for the search box.
 
 use fileshed_core::search::{
-    Bounds, Documents, Glob, Globs, Grep, Matches, Pattern, RankedNames, SearchRoot, Wanted,
+    Bounds, Documents, Exclusions, Glob, Globs, Grep, Matches, Pattern, RankedNames, SearchRoot,
+    Wanted,
 };
 use fileshed_core::view::ViewPath;
 use fileshed_core::{CallerView, Error, SearchedDocuments, diagnostics, search};
@@ -39,6 +40,8 @@ pub(super) struct GlobRequest {
     path: Option<String>,
     /// Names or directories to leave out.
     exclude: Option<Vec<String>>,
+    /// Leave out what .gitignore files say.
+    gitignore: Option<bool>,
     /// Default any.
     #[schema(inline)]
     r#type: Option<Wanted>,
@@ -49,10 +52,9 @@ pub(super) struct GlobRequest {
 /// `GET /files/glob`
 pub(super) fn glob(view: CallerView<'_>, request: &GlobRequest) -> Result<Value, Error> {
     let path = directory(view, request.path.as_deref())?;
-    let exclude = request.exclude.as_deref().unwrap_or_default();
     let glob = Glob {
         pattern: Globs::new("pattern", [request.pattern.as_str()])?,
-        exclude: Globs::new("exclude", exclude.iter().map(String::as_str))?,
+        exclude: Exclusions::new(request.exclude.as_deref(), request.gitignore)?,
         wanted: request.r#type.unwrap_or_default(),
         most: results(request.max_results, 50, 500),
     };
@@ -80,6 +82,10 @@ pub(super) struct GrepRequest {
     case_insensitive: Option<bool>,
     /// Only files like these: *.py
     include: Option<Vec<String>>,
+    /// Names or directories to leave out.
+    exclude: Option<Vec<String>>,
+    /// Leave out what .gitignore files say.
+    gitignore: Option<bool>,
     /// false: only names of files.
     match_per_line: Option<bool>,
     /// 1 to 500, default 50.
@@ -96,6 +102,7 @@ pub(super) fn grep(view: CallerView<'_>, request: &GrepRequest) -> Result<Value,
     let grep = Grep {
         pattern: Pattern::new("query", &request.query, is_regex, ignores_case)?,
         include: Globs::new("include", include.iter().map(String::as_str))?,
+        exclude: Exclusions::new(request.exclude.as_deref(), request.gitignore)?,
         each_line,
         most: results(request.max_results, 50, 500),
     };

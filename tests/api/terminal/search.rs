@@ -1,6 +1,7 @@
 //! Searches over the tree.
 
 mod compare;
+mod gitignore;
 mod glob;
 mod grep;
 mod matches;

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use fileshed_search::Globs;
+use fileshed_search::{Exclusions, Globs};
 use fileshed_types::Error;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,10 @@ pub struct GlobSearch {
     /// Directory
     #[serde(alias = "cwd")]
     pub path: Option<String>,
+    /// Names to leave out
+    pub exclude: Option<Vec<String>>,
+    /// Leave out what .gitignore says
+    pub gitignore: Option<bool>,
 }
 
 /// What was found.
@@ -53,8 +57,9 @@ impl Files<'_> {
             return Err(ToolError::Escapes { path }.into());
         }
         let names = NamePattern::new("pattern", pattern, false)?;
+        let exclude = excluded(request.exclude.as_deref(), request.gitignore)?;
         let mut matches = Vec::new();
-        let unseen = self.walk(given, &start, |entry| {
+        let unseen = self.walk(given, &start, &exclude, |entry| {
             let path = entry.path.below(&start);
             let name = path.rsplit('/').next().unwrap_or_default();
             if names.fit(name, path) {
@@ -74,6 +79,17 @@ impl Files<'_> {
             truncated_branches: unseen.branches,
         })
     }
+}
+
+/// The entries that `exclude` and `gitignore` leave out.
+pub(super) fn excluded(
+    exclude: Option<&[String]>,
+    gitignore: Option<bool>,
+) -> Result<Exclusions, ToolError> {
+    Exclusions::new(exclude, gitignore).map_err(|error| ToolError::Glob {
+        parameter: "exclude",
+        reason: error.reason(),
+    })
 }
 
 /// A pattern of names, where `*` stays within a name and `**` does not.

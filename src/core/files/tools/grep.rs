@@ -8,7 +8,7 @@ use fileshed_text::lines;
 use fileshed_types::Error;
 use serde::{Deserialize, Serialize};
 
-use super::glob::NamePattern;
+use super::glob::{NamePattern, excluded};
 use super::read::decoded;
 use super::{Files, is_binary};
 use crate::error::ToolError;
@@ -51,6 +51,10 @@ pub struct GrepSearch {
     pub output_mode: Option<OutputMode>,
     /// pattern is a regular expression
     pub is_regex: Option<bool>,
+    /// Names to leave out
+    pub exclude: Option<Vec<String>>,
+    /// Leave out what .gitignore says
+    pub gitignore: Option<bool>,
 }
 
 /// What was found.
@@ -107,6 +111,7 @@ impl Files<'_> {
         let names = names
             .map(|glob| NamePattern::new("glob", glob.trim_start_matches('/'), !glob.contains('/')))
             .transpose()?;
+        let exclude = excluded(request.exclude.as_deref(), request.gitignore)?;
         let mode = request.output_mode.unwrap_or_default();
         let mut search = Search {
             pattern: &pattern,
@@ -116,7 +121,7 @@ impl Files<'_> {
             bytes_left: self.limits.answer_bytes,
             full: false,
         };
-        let unseen = self.walk(given, &start, |entry| {
+        let unseen = self.walk(given, &start, &exclude, |entry| {
             let path = entry.path.below(&start);
             let name = entry.path.name().unwrap_or_default();
             let is_wanted = names.as_ref().is_none_or(|names| names.fit(name, path));

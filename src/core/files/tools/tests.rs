@@ -23,6 +23,7 @@ fn glob(files: &Files<'_>, pattern: &str, path: Option<&str>) -> Vec<String> {
     let request = GlobSearch {
         pattern: pattern.to_owned(),
         path: path.map(str::to_owned),
+        ..GlobSearch::default()
     };
     files.glob_search(&request).expect("a search").matches
 }
@@ -268,6 +269,7 @@ fn glob_with_no_matches_is_an_empty_list() {
         let request = GlobSearch {
             pattern: "../*".to_owned(),
             path: None,
+            ..GlobSearch::default()
         };
         refused(
             files.glob_search(&request),
@@ -293,6 +295,7 @@ fn what_was_not_searched_is_said() {
     let request = GlobSearch {
         pattern: "*/*".to_owned(),
         path: None,
+        ..GlobSearch::default()
     };
     let found = files.glob_search(&request).expect("a search");
     assert_eq!(found.matches, ["a/1", "a/2"]);

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use fileshed_search::{Exclusions, GITIGNORE, GITIGNORE_BYTES, IgnoreRules};
 use fileshed_types::{Error, ZonePath};
 
 use super::Files;
@@ -33,12 +34,13 @@ impl Unseen {
 }
 
 impl Files<'_> {
-    /// Shows every entry below a directory, or the file that is there: names in their order, a
-    /// directory before what is in it. Git's own directories are left out.
+    /// Shows every entry below a directory that is not excluded, or the file that is there: names in
+    /// their order, a directory before what is in it. Git's own directories are left out.
     pub(super) fn walk(
         &self,
         given: &str,
         start: &ZonePath,
+        exclude: &Exclusions,
         mut visit: impl FnMut(&Named) -> Result<ControlFlow<()>, Error>,
     ) -> Result<Unseen, Error> {
         let bounds = self.bounds();
@@ -50,8 +52,20 @@ impl Files<'_> {
             return Ok(unseen);
         }
         let mut left = self.limits.entries;
-        let mut pending = vec![start.clone()];
-        'directories: while let Some(directory) = pending.pop() {
+        let mut rules = IgnoreRules::default();
+        if exclude.by_gitignore {
+            let above = std::iter::successors(start.parent(), ZonePath::parent);
+            let mut above: Vec<ZonePath> = above.collect();
+            above.reverse();
+            for directory in &above {
+                rules = self.rules_in(&rules, directory);
+            }
+        }
+        let mut pending = vec![(start.clone(), rules)];
+        'directories: while let Some((directory, mut rules)) = pending.pop() {
+            if exclude.by_gitignore {
+                rules = self.rules_in(&rules, &directory);
+            }
             let mut below = Vec::new();
             let mut after: Option<String> = None;
             loop {
@@ -75,6 +89,13 @@ impl Files<'_> {
                 };
                 for entry in &page.entries {
                     left = left.saturating_sub(1);
+                    let name = entry.path.name().unwrap_or_default();
+                    let path = || entry.path.below(start).to_owned();
+                    if exclude.globs.fit(name, path)
+                        || rules.ignore(&entry.path, entry.is_directory())
+                    {
+                        continue;
+                    }
                     if visit(entry)?.is_break() {
                         unseen.add(&directory);
                         below.clear();
@@ -84,8 +105,8 @@ impl Files<'_> {
                         unseen.add(&directory);
                         break;
                     }
-                    if entry.is_directory() && entry.path.name() != Some(".git") {
-                        below.push(entry.path.clone());
+                    if entry.is_directory() && name != ".git" {
+                        below.push((entry.path.clone(), rules.clone()));
                     }
                 }
                 after = page
@@ -98,9 +119,18 @@ impl Files<'_> {
             }
             pending.extend(below.into_iter().rev());
         }
-        for directory in pending.iter().rev() {
+        for (directory, _) in pending.iter().rev() {
             unseen.add(directory);
         }
         Ok(unseen)
+    }
+
+    /// The rules in a directory below those above it.
+    fn rules_in(&self, above: &IgnoreRules, directory: &ZonePath) -> IgnoreRules {
+        let file = self.at(&directory.join(GITIGNORE));
+        match self.provider.read(&file, 0..GITIGNORE_BYTES) {
+            Ok(content) => above.below(directory, &content.bytes),
+            Err(_) => above.clone(),
+        }
     }
 }

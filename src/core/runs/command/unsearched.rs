@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fileshed_extraction::PACKED;
 use fileshed_rules::CommandPlan;
-use fileshed_search::{Bounds, Glob, Globs, SearchRoot, Wanted, glob};
+use fileshed_search::{Bounds, Exclusions, Glob, Globs, SearchRoot, Wanted, glob};
 use fileshed_storage::Entry;
 use fileshed_types::{Hint, NextCall, timings};
 use fileshed_zones::zone::{Zone, ZonePath};
@@ -47,7 +47,7 @@ pub(super) fn note(zone: &Zone<'_>, plan: &CommandPlan) -> Option<Hint> {
     let patterns: Vec<String> = patterns.collect();
     let documents = Glob {
         pattern: Globs::new("args", patterns.iter().map(String::as_str)).ok()?,
-        exclude: Globs::new("args", []).ok()?,
+        exclude: Exclusions::new(None, None).ok()?,
         wanted: Wanted::File,
         most: MOST,
     };
