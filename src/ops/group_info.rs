@@ -78,10 +78,8 @@ impl Operation for GroupInfo {
         let limit = at_least("limit", request.limit, 1, "1 to 500")?.unwrap_or(FILES);
         let mut page = sharing::page(&zone, offset, limit.min(FILES) as usize)?;
         let membership = core.store.members(&group)?;
-        let space = Space::of(
-            core.store.group_usage(&group)?,
-            core.store.group_quota_mb(&group)?,
-        );
+        let (used, limit) = core.store.group_usage(&group)?;
+        let space = Space::of(used, limit);
         for owner in page.files.iter_mut().filter_map(|file| file.owner.as_mut()) {
             *owner = membership.shown(owner).to_owned();
         }

@@ -64,8 +64,9 @@ pub struct Response {
 }
 
 impl Total {
-    /// So much of a quota.
-    pub(super) fn of(used: Totals, quota_mb: u64) -> Self {
+    /// So much of a quota of so many bytes.
+    pub(super) fn of(used: Totals, limit: u64) -> Self {
+        let quota_mb = limit / MEBIBYTE;
         let percent = 100.0 * used.bytes as f64 / (quota_mb.max(1) * MEBIBYTE) as f64;
         Self {
             size_bytes: used.bytes,
@@ -113,7 +114,7 @@ impl Operation for Stats {
     }
 
     fn run(core: &Core, caller: &Caller, _: NoParameters) -> Result<Reply<Response>, Error> {
-        let usage = core.store.usage(caller)?;
+        let (usage, limit) = core.store.usage(caller)?;
         let space = |zone: &str| {
             let usage = usage.iter().find(|usage| usage.zone == zone);
             let totals = usage.map(|usage| usage.totals).unwrap_or_default();
@@ -127,13 +128,13 @@ impl Operation for Stats {
             bytes: usage.iter().map(|usage| usage.totals.bytes).sum(),
             files: usage.iter().map(|usage| usage.totals.files).sum(),
         };
-        let total = Total::of(used, core.store.quota_mb(caller)?);
+        let total = Total::of(used, limit);
         let message = format!("{} of {} MB are used", total.size_human, total.quota_mb);
         let mut groups = Vec::new();
         for group in core.store.known_groups(caller)?.unwrap_or_default() {
-            let used = core.store.group_usage(&group)?;
+            let (used, limit) = core.store.group_usage(&group)?;
             groups.push(GroupSpace {
-                space: Total::of(used, core.store.group_quota_mb(&group)?),
+                space: Total::of(used, limit),
                 name: group.name,
             });
         }

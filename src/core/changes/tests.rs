@@ -56,7 +56,7 @@ impl Scene {
     }
 
     fn used(&self, zone: &str) -> Totals {
-        let usage = self.store.usage(&self.caller).expect("known");
+        let (usage, _) = self.store.usage(&self.caller).expect("known");
         let found = usage.into_iter().find(|usage| usage.zone == zone);
         found.expect("measured").totals
     }

@@ -3,7 +3,6 @@
 
 mod bin;
 mod former_volumes;
-mod histories;
 mod hooks;
 pub mod instance;
 mod last_calls;

@@ -65,8 +65,7 @@ impl Store {
         caller: &Caller,
         key: &str,
     ) -> Result<(TenantRoot, Arc<TenantState>), Error> {
-        let user = caller.user.as_ref().map_or("", UserId::as_str);
-        let arrival = self.registry.arrival(user, key)?;
+        let arrival = self.arrival(caller, key)?;
         self.meet(caller, arrival.standing.as_ref())?;
         let tenant = TenantRoot {
             place: caller.place.clone(),
@@ -165,24 +164,36 @@ impl Store {
         })
     }
 
-    /// Space of each of the caller's zones.
-    pub fn usage(&self, caller: &Caller) -> Result<Vec<Usage>, Error> {
-        let (tenant, arrival) = self.tenant_for(caller, &self.tenant_key(caller)?)?;
+    /// Space of each of the caller's zones, and the bytes that they may hold together.
+    pub fn usage(&self, caller: &Caller) -> Result<(Vec<Usage>, u64), Error> {
+        let key = self.tenant_key(caller)?;
+        let (tenant, arrival) = self.tenant_for(caller, &key)?;
         for &zone in tenant.zones {
             // One that cannot be repaired has the space that it had.
             let _as_it_was = self
                 .hooks()
                 .make_ready(self, &tenant, zone, Some(&arrival.condition));
         }
-        Ok(self.registry.usage(&tenant.key)?)
+        let arrival = self.arrival(caller, &key)?;
+        Ok((arrival.condition.usage.clone(), tenant.limit))
     }
 
-    /// Space of a group of the caller, as it was last counted.
-    pub fn group_usage(&self, group: &Group) -> Result<Totals, Error> {
-        let usage = self.registry.usage(&group_key(group))?;
-        Ok(usage.iter().fold(Totals::default(), |sum, usage| Totals {
-            bytes: sum.bytes + usage.totals.bytes,
-            files: sum.files + usage.totals.files,
-        }))
+    /// Space of a group of the caller, as it was last counted, and the bytes that it may hold.
+    pub fn group_usage(&self, group: &Group) -> Result<(Totals, u64), Error> {
+        let key = group_key(group);
+        let arrival = self.registry.arrival("", &key)?;
+        let limit = arrival.quota.unwrap_or_else(|| self.usual_quota(&key));
+        let zones = arrival.condition.usage.iter();
+        let used = zones.fold(Totals::default(), |sum, zone| Totals {
+            bytes: sum.bytes + zone.totals.bytes,
+            files: sum.files + zone.totals.files,
+        });
+        Ok((used, limit))
+    }
+
+    /// What is known of a tenant to which a caller comes.
+    fn arrival(&self, caller: &Caller, key: &str) -> Result<Arc<TenantState>, Error> {
+        let user = caller.user.as_ref().map_or("", UserId::as_str);
+        Ok(self.registry.arrival(user, key)?)
     }
 }

@@ -85,7 +85,7 @@ fn race(zone: &'static str, directory: &str) {
         &["last"],
     )
     .unwrap();
-    let usage = core.store.usage(&caller).unwrap();
+    let (usage, _) = core.store.usage(&caller).unwrap();
     let usage = usage.iter().find(|usage| usage.zone == zone).unwrap();
     assert!(usage.totals.bytes < LARGE, "{usage:?}");
     let registry = rusqlite::Connection::open(data.join("access_auth.sqlite")).unwrap();

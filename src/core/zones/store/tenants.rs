@@ -1,7 +1,11 @@
-//! Tenants: their directories, their keys, the space that they have, and whether their users are active.
+//! Tenants: their directories, their keys, their histories, the space that they have, and whether their
+//! users are active.
+
+use jiff::Timestamp;
 
 use super::{GROUPS, SHARED, Store, USERS};
-use crate::tenant::TenantRoot;
+use crate::tenant::{TenantRoot, ZoneRoots};
+use fileshed_history::{History, HistoryFailure};
 use fileshed_registry::{BIN, QuotaError, Standing, TenantState, Usage};
 use fileshed_storage::{DiskError, Kind, PrivateDirectory, Root, Staging, Totals};
 use fileshed_types::fair::CallSlot;
@@ -117,11 +121,6 @@ impl Store {
         Ok(self.quota(&self.tenant_key(caller)?)? / MEBIBYTE)
     }
 
-    /// Mebibytes that a group may hold.
-    pub fn group_quota_mb(&self, group: &Group) -> Result<u64, Error> {
-        Ok(self.quota(&group_key(group))? / MEBIBYTE)
-    }
-
     /// Fails where so many bytes more do not fit.
     pub fn expect_space(&self, tenant: &TenantRoot, needed: u64) -> Result<(), Error> {
         let expect = || {
@@ -162,6 +161,21 @@ impl Store {
     pub fn used(&self, tenant: &TenantRoot) -> Result<u64, Error> {
         let usage = self.registry.usage(&tenant.key)?;
         Ok(usage.iter().map(|usage| usage.totals.bytes).sum())
+    }
+
+    /// Works on a history, whose writer lock the caller has. It is made on first use, and made anew
+    /// where it is damaged.
+    pub fn work_on_history<T, E: HistoryFailure>(
+        &self,
+        of: &ZoneRoots<'_>,
+        now: Timestamp,
+        work: impl FnMut(&History) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let done = History::work(of.base, of.data, now, work)?;
+        if let Some(packer) = &self.packer {
+            packer.touched(of.tenant, of.zone);
+        }
+        Ok(done)
     }
 
     /// Where changes of one tenant are prepared.

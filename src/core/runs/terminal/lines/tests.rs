@@ -93,7 +93,7 @@ impl World {
     }
 
     fn counted(&self) -> (u64, u64) {
-        let usage = self.store.usage(&self.caller).expect("usage");
+        let (usage, _) = self.store.usage(&self.caller).expect("usage");
         let logs = usage.iter().find(|usage| usage.zone == "logs");
         logs.map_or((0, 0), |logs| (logs.totals.bytes, logs.totals.files))
     }
