@@ -34,6 +34,7 @@ pub use tool::{Handler, ImmediateHandler, OperationCall, OperationTool, Tool, of
 pub mod allowed_commands;
 pub mod convert;
 pub mod convert_eol;
+pub mod copy;
 pub mod copy_storage_to_documents;
 pub mod copy_to_group;
 pub mod create_file;
@@ -129,6 +130,7 @@ pub static OPERATIONS: &[OperationTool] = &[
     OperationTool::of::<copy_storage_to_documents::CopyStorageToDocuments>(),
     OperationTool::of::<move_documents_to_storage::MoveDocumentsToStorage>(),
     OperationTool::of::<copy_to_group::CopyToGroup>(),
+    OperationTool::of::<copy::Copy>(),
     OperationTool::of::<group_list::GroupList>(),
     OperationTool::of::<group_info::GroupInfo>(),
     OperationTool::of::<group_set_mode::GroupSetMode>(),

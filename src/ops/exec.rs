@@ -35,7 +35,7 @@ pub struct Request {
     stdout_file: Option<String>,
     /// File for stderr
     stderr_file: Option<String>,
-    /// As 2>&1 would
+    /// As 2>&1
     #[serde(default)]
     redirect_stderr_to_stdout: bool,
     /// For zone group

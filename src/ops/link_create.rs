@@ -26,13 +26,13 @@ pub struct Request {
     zone: Option<String>,
     /// With upload the directory that gets the files
     path: Option<String>,
-    /// Instead a page where a person sends files
+    /// Instead a page to send files
     #[serde(default)]
     upload: bool,
-    /// Instead all files in a browser, once, within 5 minutes
+    /// Instead all files in a browser, once
     #[serde(default)]
     workspace: bool,
-    /// Hours until it ends, sooner than by itself
+    /// To end sooner
     expires_hours: Option<u64>,
     /// For zone group
     group: Option<String>,

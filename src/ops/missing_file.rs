@@ -5,10 +5,17 @@ use fileshed_core::path_suggestions::{Likeness, MissingPath, PathSuggestion};
 use fileshed_core::{Caller, Core, Error, Hint, NextCall, Repeat, Zone, ZoneName, ZonePath};
 use serde_json::{Map, Value, json};
 
-use super::{FileAccess, Operation};
+use super::{FileAccess, Operation, copy};
 
 /// Parameters that name what is to be there.
-const PARAMETERS: [&str; 5] = ["path", "src", "src_path", "old_path", "import_csv"];
+const PARAMETERS: [&str; 6] = [
+    "path",
+    "src",
+    "src_path",
+    "old_path",
+    "import_csv",
+    copy::FROM,
+];
 
 /// Places that a failure names.
 const PLACES_MAX: usize = 5;
@@ -23,6 +30,9 @@ impl PathParameter {
     /// The one that named what is missing.
     fn of<O: Operation>(arguments: &Map<String, Value>, missing: &MissingPath) -> Option<Self> {
         let path = PARAMETERS.into_iter().find(|name| {
+            if *name == copy::FROM {
+                return arguments.contains_key(*name);
+            }
             let text = arguments.get(*name).and_then(Value::as_str);
             let path = text.and_then(|text| ZonePath::parse("path", text).ok());
             path.is_some_and(|path| {
@@ -43,6 +53,11 @@ impl PathParameter {
 
     /// The failed call for a file somewhere else.
     fn at(&self, place: &PathSuggestion, missing: &MissingPath) -> Option<Repeat> {
+        if self.path == copy::FROM {
+            let group = place.group.as_deref();
+            let address = copy::address(place.zone, group, &place.path);
+            return Some(Repeat::with(copy::FROM, address));
+        }
         let mut repeat = Repeat::default();
         let mut path = place.path.as_str().to_owned();
         let is_here = place.zone == missing.zone && place.group == missing.group;
@@ -172,14 +187,13 @@ fn hint(
     }
     // Uploads cannot be changed: the file is moved to where the call expected it.
     if !is_here && !reads && first.zone == ZoneName::Uploads && parameter.zone.is_some() {
-        let operation = match missing.zone {
-            ZoneName::Storage => "shed_move_uploads_to_storage",
-            ZoneName::Documents => "shed_move_uploads_to_documents",
-            _ => return None,
-        };
-        let moved = NextCall::new(operation)
-            .with("src", first.path.as_str())
-            .with("dest", missing.path.as_str());
+        if !matches!(missing.zone, ZoneName::Storage | ZoneName::Documents) {
+            return None;
+        }
+        let moved = NextCall::new("shed_copy")
+            .with("from", copy::address(first.zone, None, &first.path))
+            .with("to", copy::address(missing.zone, None, &missing.path))
+            .with("move", true);
         let hint = Hint::new("it is in uploads, where nothing is changed: ").call(moved);
         return Some(hint.say(", then repeat the call"));
     }

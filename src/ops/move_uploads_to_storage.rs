@@ -33,7 +33,6 @@ impl BetweenZones for MoveUploadsToStorage {
     const ID: &str = "shed_move_uploads_to_storage";
     const SUMMARY: &str = "Move an upload into storage";
     const DOC: &str = "Move a file or directory from uploads into storage, where it can be changed. shed_move_uploads_to_storage(src=\"data.csv\", dest=\"tables/data.csv\")";
-    const CORE: bool = true;
     const EXAMPLES: &[&str] = &[r#"{"src": "data.csv", "dest": "tables/data.csv"}"#];
     const FROM: ZoneName = ZoneName::Uploads;
     const TO: ZoneName = ZoneName::Storage;

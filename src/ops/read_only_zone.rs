@@ -43,9 +43,10 @@ pub(super) fn with_alternative<O: Operation>(
     let mut uploaded = paths.iter().filter(|path| is_in(ZoneName::Uploads, path));
     let hint = match (uploaded.next(), uploaded.next(), paths.as_slice()) {
         (Some(path), None, _) if !is_in(ZoneName::Storage, path) => {
-            let take = NextCall::new("shed_move_uploads_to_storage")
-                .with("src", path.as_str())
-                .with("dest", path.as_str());
+            let take = NextCall::new("shed_copy")
+                .with("from", format!("uploads/{path}"))
+                .with("to", format!("storage/{path}"))
+                .with("move", true);
             Hint::new("uploads are only read and deleted: ")
                 .call(take)
                 .say(" takes it to storage, where it can be changed")

@@ -30,6 +30,7 @@ pub(crate) mod stage;
 mod allowed_commands;
 mod convert;
 mod convert_eol;
+mod copy;
 mod copy_storage_to_documents;
 mod copy_to_group;
 mod create_file;
@@ -75,6 +76,7 @@ const FILES: &[(&str, stage::Provoked)] = &[
     ("allowed_commands", allowed_commands::PROVOKED),
     ("convert", convert::PROVOKED),
     ("convert_eol", convert_eol::PROVOKED),
+    ("copy", copy::PROVOKED),
     (
         "copy_storage_to_documents",
         copy_storage_to_documents::PROVOKED,

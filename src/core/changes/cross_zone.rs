@@ -1,4 +1,4 @@
-//! Files and directories on their way from one zone to another.
+//! Files and directories on their way from one place to another, in the same zone or another one.
 //!
 //! A move copies nothing: it is one rename, or several that count as one where something is
 //! replaced, so that whenever the server dies, what moves is in exactly one of the two zones, whole.
@@ -20,7 +20,7 @@ use fileshed_storage::{DiskError, Entry, Kind, Renamed, Target, Totals, Weight};
 use fileshed_types::{Error, Hint, NextCall, Repeat, diagnostics};
 use fileshed_zones::zone::{Zone, ZoneError, ZonePath};
 
-/// A transfer of a file or directory between two zones.
+/// A transfer of a file or directory between two zones, or inside one.
 #[derive(Clone, Copy, Debug)]
 pub struct CrossZoneTransfer<'a> {
     /// The zone that has it.
@@ -48,7 +48,7 @@ pub struct CrossZoneResult {
     pub source: ZonePath,
     /// Its path in the second zone.
     pub destination: ZonePath,
-    /// Its space.
+    /// Its space; nothing where it only got another name.
     pub totals: Totals,
     /// `true` if it is a directory.
     pub is_directory: bool,
@@ -147,6 +147,9 @@ impl<'a> CrossZoneTransfer<'a> {
     }
 
     fn carry_out(&self, moves: bool) -> Result<CrossZoneResult, Error> {
+        if self.from.is_same(self.to) {
+            return self.carry_out_inside(moves);
+        }
         let mut opened = self.open(if moves { "Move" } else { "Copy" })?;
         let kept_back = opened.kept_back.take();
         let without_git = kept_back.is_some();
@@ -171,6 +174,65 @@ impl<'a> CrossZoneTransfer<'a> {
             without_git,
             commit,
         })
+    }
+
+    /// Moves or copies it inside one zone.
+    fn carry_out_inside(&self, moves: bool) -> Result<CrossZoneResult, Error> {
+        let zone = self.to;
+        let (old, new) = self.paths()?;
+        let writer = crate::writer(zone, self.operation)?;
+        let entry = if moves {
+            zone.entry_itself(&old)?
+        } else {
+            zone.entry(&old)?
+        };
+        let target = self.target_inside(&entry, &new)?;
+        let mut totals = Totals::default();
+        let (change, verb) = match target {
+            Target::Vacancy(vacancy) if moves => (writer.rename(&entry, vacancy)?, "Rename"),
+            Target::Entry(taken) if moves => (writer.supplant(&entry, &taken)?, "Rename"),
+            target => {
+                owner::check(zone, [target.path()])?;
+                let taken = target.entry().map(|taken| zone.totals(taken));
+                let replaced = taken.transpose()?.unwrap_or_default();
+                totals = zone.totals(&entry)?;
+                zone.expect_space(totals.bytes.saturating_sub(replaced.bytes))?;
+                let skip = |inside: &ZonePath| self.is_kept_back(inside);
+                let (staged, prepared) = PreparedContents::default()
+                    .copy(writer.staging(), &zone.data, &entry, skip)
+                    .map_err(|error| zone.explain_disk(error))?;
+                (
+                    writer.with_prepared(prepared).install(staged, target)?,
+                    "Copy",
+                )
+            }
+        };
+        let commit = change.commit(self.message, &format!("{verb} {old} to {new}"))?;
+        Ok(CrossZoneResult {
+            is_directory: entry.kind() == Kind::Directory,
+            source: old,
+            destination: new,
+            totals,
+            without_git: false,
+            commit,
+        })
+    }
+
+    /// The place for `entry` in its own zone. Neither it nor what holds it can be replaced by it.
+    fn target_inside(&self, entry: &Entry, new: &ZonePath) -> Result<Target, Error> {
+        let target = self.to.destination(self.parameters.1, new)?;
+        let Some(taken) = target.entry() else {
+            return Ok(target);
+        };
+        let holds = std::iter::successors(Some(entry.path().clone()), ZonePath::parent)
+            .any(|above| above == *taken.path());
+        if holds || !self.overwrite {
+            let (path, dest) = (taken.path().clone(), self.parameters.1);
+            return Err(self
+                .to
+                .explain(CrossZoneError::Exists { path, dest }.into()));
+        }
+        Ok(target)
     }
 
     /// Moves it in one rename.

@@ -47,7 +47,7 @@ impl<'a> Checker<'a> {
                 CommandError::Readonly,
                 argument,
                 format!("`{}` writes", text::shown(argument)),
-                "files in uploads are only read; shed_move_uploads_to_storage takes one to storage, \
+                "files in uploads are only read; shed_copy takes one to storage, \
                  where it can be changed",
             ));
         }

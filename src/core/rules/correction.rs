@@ -4,6 +4,7 @@
 //! changed: an option falls away only where the rest reads, and the zone itself takes the place of
 //! a path only there, too.
 
+mod between_zones;
 mod shell_line;
 
 use serde_json::Value;
@@ -47,6 +48,9 @@ pub(super) fn hint(
         args: args.to_vec(),
         zone: context.zone,
     };
+    if let Some(hint) = between_zones::hint(command, args, context) {
+        return Some(hint);
+    }
     let words = words(command, args);
     if let Some(words) = &words
         && let Some(hint) = shell_line::hint(words, &given, context)

@@ -8,6 +8,8 @@ use fileshed_types::zone::ZoneName;
 pub struct CommandContext<'a> {
     /// The zone the command runs in.
     pub zone: ZoneName,
+    /// The name of the group, in the zone of one.
+    pub group: Option<&'a str>,
     /// What the server lets commands do with the network.
     pub network: NetworkMode,
     /// Whether the kernel sandbox is enforced. Then a program, expression or delimiter argument

@@ -10,6 +10,7 @@ use fileshed_types::{Code, Diagnostic};
 
 const CONTEXT: CommandContext<'static> = CommandContext {
     zone: ZoneName::Storage,
+    group: None,
     network: NetworkMode::All,
     confined: true,
     allow_zone_in_path: false,
@@ -775,6 +776,7 @@ proptest! {
     ) {
         let context = CommandContext {
             zone: [ZoneName::Uploads, ZoneName::Storage, ZoneName::Documents, ZoneName::Group][zone],
+            group: None,
             network: [NetworkMode::Disabled, NetworkMode::Safe, NetworkMode::All][network],
             confined,
             allow_zone_in_path,

@@ -2,7 +2,6 @@
 
 mod open_zone;
 
-use fileshed_types::hint::Argument;
 use fileshed_types::settings::WriteMode;
 pub use fileshed_types::zone::*;
 use fileshed_types::{Error, Hint, NextCall, diagnostics};
@@ -10,41 +9,41 @@ pub use open_zone::{SharedZone, Zone, expect_write_scope, named_zone};
 
 /// Adds to the failure of a path that names another zone the call that goes there, if there is one.
 /// A `destination` that is the root stands for the same name; `group` is the name of the group that
-/// gets the file, if it is known.
+/// gives or gets the file, if it is known.
 fn with_cross_zone_call(
     error: Error,
     (from, source): (ZoneName, &str),
     (to, destination): (ZoneName, &str),
     group: Option<&str>,
 ) -> Error {
-    use ZoneName::{Documents, Group, Storage, Uploads};
     let destination = match destination {
         "" | "." => source.rsplit('/').next().unwrap_or(source),
         path => path,
     };
-    let operation = match (from, to) {
-        (Uploads, Storage) => "shed_move_uploads_to_storage",
-        (Uploads, Documents) => "shed_move_uploads_to_documents",
-        (Storage, Documents) => "shed_copy_storage_to_documents",
-        (Documents, Storage) => "shed_move_documents_to_storage",
-        (Uploads | Storage | Documents, Group) => "shed_copy_to_group",
-        _ => return error,
+    let address = |zone: ZoneName, path: &str| match (zone, group) {
+        (ZoneName::Group, None) => path.contains('/').then(|| format!("group/{path}")),
+        (ZoneName::Group, Some(group)) => Some(format!("group/{group}/{path}")),
+        (zone, _) => Some(format!("{zone}/{path}")),
     };
-    let call = NextCall::new(operation);
-    let call = if to == Group {
-        call.with("src_zone", from.as_str())
-            .with("src_path", source)
-            .with(
-                "group",
-                group.map_or(Argument::Given("group"), Argument::from),
-            )
-            .with("dest_path", destination)
+    let (Some(source), Some(target)) = (address(from, source), address(to, destination)) else {
+        return error.with_hint(
+            "shed_copy goes between zones: a file of a group is `group/<its name>/<path>` there",
+        );
+    };
+    if to == ZoneName::Uploads {
+        return error;
+    }
+    let call = NextCall::new("shed_copy")
+        .with("from", source)
+        .with("to", target);
+    // What is shared or kept stays where it was made, too.
+    let copies = to == ZoneName::Group || (from, to) == (ZoneName::Storage, ZoneName::Documents);
+    let call = if copies {
+        call
     } else {
-        call.with("src", source).with("dest", destination)
+        call.with("move", true)
     };
-    let hint = Hint::from(format!("to go from {from} to {to} use ")).call(call);
-    let unnamed = "shed_copy_to_group copies it to a group, named in `group`";
-    error.with_hint(hint.instead(unnamed))
+    error.with_hint(Hint::from(format!("to go from {from} to {to}: ")).call(call))
 }
 
 /// Reads the parameter `mode`.

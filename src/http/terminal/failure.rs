@@ -104,7 +104,7 @@ const COUNTERPARTS: &[(&str, &str)] = &[
     ("shed_exec", "run_command"),
     ("shed_delete", "rm"),
     ("shed_rename", "mv"),
-    ("shed_move_uploads_to_storage", "cp"),
+    ("shed_copy", "cp"),
 ];
 
 impl HintSurface for TerminalTools<'_> {
@@ -123,9 +123,15 @@ impl HintSurface for TerminalTools<'_> {
         match call.operation() {
             "shed_tree" => format!("list_files(directory={})", quoted(&path)),
             "shed_delete" => run(&format!("rm -r {}", word(&path)), None),
-            "shed_move_uploads_to_storage" => {
-                let from = below("/uploads", call.text("src").unwrap_or("."));
-                let to = below("/storage", call.text("dest").unwrap_or("."));
+            "shed_copy" => {
+                let path = |parameter| {
+                    let address = call.text(parameter).unwrap_or_default();
+                    match address.strip_prefix("group/") {
+                        Some(inside) => format!("/groups/{inside}"),
+                        None => format!("/{address}"),
+                    }
+                };
+                let (from, to) = (path("from"), path("to"));
                 run(&format!("cp -r {} {}", word(&from), word(&to)), None)
             }
             "shed_exec" => {

@@ -49,9 +49,16 @@ fn arguments(mut text: &str) -> Option<Value> {
         let plain = name
             .bytes()
             .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
-        let value = values.next()?.ok()?;
-        text = &rest[values.byte_offset()..];
+        let value: Value = if rest.starts_with(|first: char| first.is_ascii_alphanumeric()) {
+            let end = rest.find([',', ')'])?;
+            text = &rest[end..];
+            serde_json::from_str(&rest[..end]).ok()?
+        } else {
+            let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+            let value = values.next()?.ok()?;
+            text = &rest[values.byte_offset()..];
+            value
+        };
         if !plain {
             return None;
         }
@@ -80,6 +87,21 @@ pub(crate) fn prepare(client: &Client<'_>, operation: &str, arguments: &Value) {
     }
     if let Some((from, _)) = cross_zone::way(operation) {
         bring(client, from, arguments["src"].as_str().unwrap(), CONTENT);
+        return;
+    }
+    if operation == "shed_copy" {
+        let address = arguments["from"].as_str().unwrap();
+        match address.strip_prefix("group/team/") {
+            Some(path) => {
+                let made =
+                    json!({"zone": "group", "group": "team", "path": path, "content": CONTENT});
+                client.call("shed_create_file", &made).data();
+            }
+            None => {
+                let (zone, path) = address.split_once('/').unwrap();
+                bring(client, zone, path, CONTENT);
+            }
+        }
         return;
     }
     if operation == "shed_copy_to_group" {

@@ -25,25 +25,25 @@ fn a_rename_shows_the_call_that_crosses() {
             "storage",
             "documents",
             "documents/d/sales.csv",
-            r#"shed_copy_storage_to_documents(src="sales.csv", dest="d/sales.csv")"#,
+            r#"shed_copy(from="storage/sales.csv", to="documents/d/sales.csv")"#,
         ),
         (
             "storage",
             "documents",
             "Documents",
-            r#"shed_copy_storage_to_documents(src="sales.csv", dest="sales.csv")"#,
+            r#"shed_copy(from="storage/sales.csv", to="documents/sales.csv")"#,
         ),
         (
             "documents",
             "storage",
             "/storage/moved.csv",
-            r#"shed_move_documents_to_storage(src="sales.csv", dest="moved.csv")"#,
+            r#"shed_copy(from="documents/sales.csv", to="storage/moved.csv", move=true)"#,
         ),
         (
             "documents",
             "group",
             "group/moved.csv",
-            "shed_copy_to_group copies it to a group, named in `group`",
+            "shed_copy goes between zones",
         ),
     ] {
         file(&alice, zone, "sales.csv", "a,b\n");
@@ -126,18 +126,18 @@ fn no_operation_writes_below_another_zones_name() {
         (
             "shed_move_uploads_to_storage",
             json!({"src": "up.md", "dest": "documents/up.md"}),
-            r#"shed_move_uploads_to_documents(src="up.md", dest="up.md")"#,
+            r#"shed_copy(from="uploads/up.md", to="documents/up.md", move=true)"#,
         ),
         (
             "shed_move_uploads_to_documents",
             json!({"src": "storage/a.md", "dest": "b.md"}),
-            r#"shed_copy_storage_to_documents(src="a.md", dest="b.md")"#,
+            r#"shed_copy(from="storage/a.md", to="documents/b.md")"#,
         ),
         (
             "shed_copy_to_group",
             json!({"src_zone": "storage", "src_path": "uploads/up.md", "group": "team",
                 "dest_path": "up.md"}),
-            r#"shed_copy_to_group(src_zone="uploads", src_path="up.md", group="team", dest_path="up.md")"#,
+            r#"shed_copy(from="uploads/up.md", to="group/team/up.md")"#,
         ),
     ] {
         let mut arguments = arguments.clone();

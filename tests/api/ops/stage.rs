@@ -135,12 +135,13 @@ fn status(code: &str) -> u16 {
         | "MISSING_PARAMETER"
         | "INVALID_PARAMETER"
         | "INVALID_MODE"
+        | "INVALID_GROUP_ID"
         | "INVALID_OWNER"
         | "EXEC_ERROR" => 400,
         "PATH_ESCAPE" | "PROTECTED_PATH" | "COMMAND_FORBIDDEN" | "ARGUMENT_FORBIDDEN"
         | "ZONE_READONLY" | "ZONE_FORBIDDEN" | "NOT_LOCK_OWNER" | "PERMISSION_DENIED"
         | "NOT_FILE_OWNER" => 403,
-        "FILE_NOT_FOUND" | "COMMAND_NOT_FOUND" => 404,
+        "FILE_NOT_FOUND" | "COMMAND_NOT_FOUND" | "GROUP_NOT_FOUND" => 404,
         "FILE_EXISTS" | "NOT_IN_EDIT_MODE" | "TABLE_EXISTS" => 409,
         "PRECONDITION_FAILED" => 412,
         "FILE_TOO_LARGE" | "ZIP_BOMB" | "CSV_TOO_WIDE" => 413,
@@ -294,6 +295,7 @@ impl<'a> Stage<'a> {
             "shed_zip" | "shed_unzip" => "dest",
             "shed_import" => "dest_subdir",
             "shed_copy_to_group" => "src_path",
+            "shed_copy" => "from",
             _ => "path",
         }
     }

@@ -65,12 +65,13 @@ pub(super) fn judge_apart(
 
 fn plan<'a>(
     runs: &Runs,
-    zone: &Zone<'_>,
+    zone: &'a Zone<'_>,
     line: &CommandLine<'_>,
     adapt: impl FnOnce(CommandContext<'a>) -> CommandContext<'a>,
 ) -> Result<CommandPlan, Error> {
     let context = adapt(CommandContext {
         zone: zone.name,
+        group: zone.group().map(|group| group.name.as_str()),
         network: zone.store.settings.network_mode,
         confined: runs.confinement().enforced().is_ok(),
         allow_zone_in_path: zone.caller.names_zones,

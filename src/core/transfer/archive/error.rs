@@ -287,9 +287,9 @@ fn by_command(archive: &ZonePath, zone: ZoneName, command: &'static str, options
     let mut hint = Hint::new(words);
     let mut run = NextCall::here("shed_exec");
     if is_upload {
-        let bring = NextCall::new("shed_move_uploads_to_storage")
-            .with("src", archive.display())
-            .with("dest", archive.display());
+        let bring = NextCall::new("shed_copy")
+            .with("from", format!("uploads/{archive}"))
+            .with("to", format!("{to}/{archive}"));
         hint = hint.call(bring).say(", then ");
         run = NextCall::new("shed_exec").with("zone", to.as_str());
     }

@@ -133,7 +133,7 @@ diagnostics! {
         #[error("the zone uploads is read-only")]
         Readonly => {
             code: ZoneReadonly,
-            hint: "uploads can be read and deleted; shed_move_uploads_to_storage takes a file to storage, \
+            hint: "uploads can be read and deleted; shed_copy takes a file to storage, \
                 where it can be changed; new files go into storage or documents, named in `zone`",
             details: { "zone": "uploads" },
         },

@@ -72,6 +72,16 @@ impl<'a> Zone<'a> {
         Ok(())
     }
 
+    /// Returns `true` if the other one has the same files.
+    #[must_use]
+    pub fn is_same(&self, other: &Zone<'_>) -> bool {
+        let chat = |zone: &Zone<'_>| {
+            let has_chat = zone.name == ZoneName::Uploads;
+            has_chat.then(|| zone.store.uploads_of(zone.caller))
+        };
+        self.name == other.name && self.tenant.key == other.tenant.key && chat(self) == chat(other)
+    }
+
     /// The group whose zone it is.
     #[must_use]
     pub fn group(&self) -> Option<&Group> {
@@ -156,7 +166,8 @@ impl<'a> Zone<'a> {
                 return error;
             };
             let source = (from, source.as_str());
-            with_cross_zone_call(error, source, (to, destination.as_str()), None)
+            let group = self.group().map(|group| group.name.as_str());
+            with_cross_zone_call(error, source, (to, destination.as_str()), group)
         })?;
         Ok(path.for_arrival(source.name()))
     }

@@ -1,0 +1,222 @@
+//! `shed_copy`: copy or move a file or directory between any two places of the caller.
+
+use fileshed_core::cross_zone::CrossZoneTransfer;
+use fileshed_core::nearest::nearest;
+use fileshed_core::storage::Kind;
+use fileshed_core::{Repeat, Zone, ZonePath, diagnostics};
+
+use super::cross_zone::left_out;
+use super::prelude::*;
+
+/// `shed_copy`
+pub struct Copy;
+
+/// The parameter that names what is copied.
+pub(super) const FROM: &str = "from";
+
+/// From where to where.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    /// Zone and path
+    from: String,
+    /// New place, or its directory
+    to: String,
+    /// Remove the source
+    #[serde(default)]
+    r#move: bool,
+    /// Replace what is there
+    #[serde(default)]
+    overwrite: bool,
+    /// Commit message
+    message: Option<String>,
+}
+
+/// What arrived.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    /// Address that was copied or moved.
+    from: String,
+    /// Address of what arrived.
+    to: String,
+    /// Commit that holds the change; absent where no history changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
+}
+
+impl Operation for Copy {
+    const ID: &str = "shed_copy";
+    const SUMMARY: &str = "Copy or move between places";
+    const DOC: &str = "Copy or move files and directories between zones and groups. shed_copy(from=\"uploads/a.csv\", to=\"group/Team/a.csv\")";
+    const CORE: bool = true;
+    const EFFECT: Effect = Effect::REPLACES;
+    const ERRORS: &[Code] = errors![
+        EXISTING_FILE, CHANGE, GROWTH;
+        InvalidZone, PathEscape, ProtectedPath, InvalidPath, FileExists, PermissionDenied,
+        InvalidGroupId, GroupNotFound, GroupNotAvailable
+    ];
+    const EXAMPLES: &[&str] = &[
+        r#"{"from": "storage/notes/todo.md", "to": "documents/todo.md"}"#,
+        r#"{"from": "group/team/plan.md", "to": "storage/", "overwrite": true}"#,
+    ];
+    const SHORT_ANSWER: &[Keep] = &[Keep::Unknown("to")];
+    type Request = Request;
+    type Response = Response;
+
+    fn access(arguments: &Map<String, Value>) -> FileAccess {
+        match arguments.get("move") {
+            Some(Value::Bool(true)) => FileAccess::Change,
+            _ => FileAccess::Read,
+        }
+    }
+
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        // An address names its zone, so its path may begin with the name of another one.
+        let mut caller = caller.clone();
+        caller.names_zones = true;
+        let source = Address::parse(FROM, &request.from)?;
+        let target = Address::parse("to", &request.to)?;
+        let from = source.zone(core, &caller)?;
+        let to = target.zone(core, &caller)?;
+        let path = from.path_to_change(FROM, source.path)?;
+        let transfer = CrossZoneTransfer {
+            from: &from,
+            to: &to,
+            source: source.path,
+            destination: &destination(&to, target.path, &path)?,
+            parameters: (FROM, "to"),
+            overwrite: request.overwrite,
+            message: request.message.as_deref(),
+            operation: Self::ID,
+        };
+        let (done, verb) = if request.r#move {
+            (transfer.relocate()?, "Moved")
+        } else {
+            (transfer.duplicate()?, "Copied")
+        };
+        let shown = |zone: &Zone<'_>, path| {
+            let group = zone.group().map(|group| group.name.as_str());
+            address(zone.name, group, path)
+        };
+        let response = Response {
+            from: shown(&from, &done.source),
+            to: shown(&to, &done.destination),
+            commit: done.commit.as_ref().map(ToString::to_string),
+        };
+        let message = format!("{verb} {} to {}", response.from, response.to);
+        Ok(Reply::new(response, message).noting(left_out(&done)))
+    }
+}
+
+/// A place, as `storage/notes/a.md` or `group/Team/a.md`.
+struct Address<'t> {
+    parameter: &'static str,
+    zone: ZoneName,
+    group: Option<&'t str>,
+    /// The path in the zone, as text.
+    path: &'t str,
+}
+
+impl<'t> Address<'t> {
+    /// Reads the value of `parameter`.
+    fn parse(parameter: &'static str, text: &'t str) -> Result<Self, AddressError> {
+        if text.trim().is_empty() {
+            return Err(AddressError::Missing { parameter });
+        }
+        let split = |text: &'t str| text.split_once('/').unwrap_or((text, ""));
+        let (first, path) = split(text.trim_start_matches('/'));
+        let zone = match first {
+            "groups" => Ok(ZoneName::Group),
+            first => ZoneName::parse_parameter(parameter, first),
+        };
+        match (zone, split(path)) {
+            (Ok(ZoneName::Group), ("", _)) | (Err(_), _) => {
+                let text = text.to_owned();
+                Err(AddressError::NoZone { parameter, text })
+            }
+            (Ok(ZoneName::Group), (group, path)) => {
+                Ok(Self::new(parameter, ZoneName::Group, Some(group), path))
+            }
+            (Ok(zone), _) => Ok(Self::new(parameter, zone, None, path)),
+        }
+    }
+
+    /// The place at `path`; without one the whole zone.
+    fn new(parameter: &'static str, zone: ZoneName, group: Option<&'t str>, path: &'t str) -> Self {
+        let path = if path.is_empty() { "." } else { path };
+        Self {
+            parameter,
+            zone,
+            group,
+            path,
+        }
+    }
+
+    /// Opens its zone. A failure about the group shows the address that was probably meant.
+    fn zone<'a>(&self, core: &'a Core, caller: &'a Caller) -> Result<Zone<'a>, Error> {
+        let opened = core.store.zone(caller, self.zone.as_str(), self.group);
+        opened.map_err(|error| {
+            let own = error.details().get("your_groups").and_then(Value::as_array);
+            let names = own.into_iter().flatten().filter_map(Value::as_str);
+            match nearest(self.group.unwrap_or_default(), names) {
+                Some(name) => {
+                    let meant = Repeat::with(self.parameter, format!("group/{name}/{}", self.path));
+                    error.with_hint(meant)
+                }
+                None => error,
+            }
+        })
+    }
+}
+
+/// Returns the address of a path of a zone.
+pub(super) fn address(zone: ZoneName, group: Option<&str>, path: &ZonePath) -> String {
+    match group {
+        Some(group) => format!("group/{group}/{path}"),
+        None => format!("{zone}/{path}"),
+    }
+}
+
+/// The path that something gets which is brought to `text`: inside it if a directory is there.
+fn destination(zone: &Zone<'_>, text: &str, source: &ZonePath) -> Result<String, Error> {
+    let directory = zone.path_to_fill("to", text)?;
+    let is_directory = || {
+        let there = zone.data.followed(&directory);
+        there.is_ok_and(|there| there.kind() == Kind::Directory)
+    };
+    if directory.is_root() || directory.names_directory() || is_directory() {
+        let inside = directory.join(source.name().unwrap_or_default());
+        return Ok(inside.as_str().to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+diagnostics! {
+    /// A place that no address names.
+    #[derive(Debug, thiserror::Error)]
+    pub(super) enum AddressError {
+        /// Nothing was sent.
+        #[error("parameter `{parameter}` is required")]
+        Missing {
+            /// Which parameter.
+            parameter: &'static str = "from",
+        } => {
+            code: MissingParameter,
+            hint: format!("give a place in `{parameter}`, for instance \"storage/notes/todo.md\""),
+            details: { "parameter": parameter },
+        },
+        /// It does not begin with a zone.
+        #[error(
+            "`{parameter}` must begin with storage/, documents/, uploads/ or group/<name>/, got: `{text}`"
+        )]
+        NoZone {
+            /// Which parameter.
+            parameter: &'static str = "from",
+            /// What was sent.
+            text: String = "notes/a.md".to_owned(),
+        } => {
+            code: InvalidZone,
+            hint: Repeat::with(*parameter, format!("storage/{text}")),
+            details: { "parameter": parameter, "received": text },
+        },
+    }
+}
