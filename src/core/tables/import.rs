@@ -53,7 +53,7 @@ impl Engine {
         for source in sources {
             let text = CsvText::new(&source)?;
             let existing = self.existing(&source)?;
-            let scan = match Scan::new(&text, &source.import, self, is_only) {
+            let scan = match Scan::new(&text, &source.import, self) {
                 // A sheet with a header alone is no table.
                 Err(DatabaseError::CsvEmpty) if !is_only => continue,
                 scan => scan?,
@@ -65,8 +65,23 @@ impl Engine {
                 existing,
             });
         }
-        if pending.is_empty() {
+        let Some(first) = pending.first() else {
             return Err(DatabaseError::CsvEmpty);
+        };
+        let is_nowhere = |wanted: &&String| {
+            let mut scans = pending.iter().map(|table| &table.scan);
+            scans.all(|scan| scan.no_dates.contains(wanted))
+        };
+        if let Some(wanted) = first.scan.no_dates.iter().find(is_nowhere) {
+            let columns = pending
+                .iter()
+                .flat_map(|table| &table.scan.imported.columns);
+            let columns: Vec<_> = columns.map(String::as_str).collect();
+            return Err(DatabaseError::Parameter {
+                name: "date_columns".to_owned(),
+                received: wanted.clone(),
+                expected: format!("columns of the file: {}", columns.join(", ")),
+            });
         }
         self.begin();
         let clock = self.clock.clone();
@@ -100,7 +115,7 @@ impl Engine {
             }
             let text = CsvText::new(source)?;
             // A result without a table has no types.
-            let scan = match Scan::new(&text, &source.import, self, false) {
+            let scan = match Scan::new(&text, &source.import, self) {
                 Ok(scan) => Some(scan),
                 Err(DatabaseError::CsvEmpty) => None,
                 Err(error) => return Err(error),
@@ -122,7 +137,10 @@ impl Engine {
                 }
                 for (index, field) in rows.record.iter().enumerate() {
                     let kind = kinds.get(index).filter(|_| !is_above);
-                    writer.field(kind.unwrap_or(&ColumnType::Text).cell(field))?;
+                    let cell = kind.unwrap_or(&ColumnType::Text).cell(field);
+                    // A word for a missing value is text in a file.
+                    let is_word = cell == ValueRef::Null && !field.trim_ascii().is_empty();
+                    writer.field(if is_word { ValueRef::Text(field) } else { cell })?;
                 }
                 writer.end_of_row()?;
                 exported.rows += 1;
@@ -188,7 +206,7 @@ impl PendingTable {
         if self.existing.is_none() {
             create(transaction, table, self.source.import.if_exists, scan)?;
         }
-        let unread_dates = store(transaction, table, &self.text, scan, clock)?;
+        let (unread_dates, missing) = store(transaction, table, &self.text, scan, clock)?;
         let mut imported = self.scan.imported;
         let types = self.scan.kinds.iter().map(|kind| kind.name().into());
         imported.info.column_types = imported.columns.iter().cloned().zip(types).collect();
@@ -196,18 +214,23 @@ impl PendingTable {
         imported.table = self.source.table;
         imported.sheet = self.source.sheet;
         imported.notes.extend(self.source.notes);
+        if missing > 0 {
+            let note = format!("{missing} value(s) such as NA in columns of numbers became NULL");
+            imported.notes.push(note);
+        }
         Ok(imported)
     }
 }
 
-/// Stores the rows. Says how many values of date columns are no dates.
+/// Stores the rows. Says how many values of date columns are no dates, and how many words became
+/// NULL.
 fn store(
     transaction: &Transaction<'_>,
     table: &str,
     text: &CsvText,
     scan: &Scan,
     clock: &Deadline,
-) -> Result<u64, DatabaseError> {
+) -> Result<(u64, u64), DatabaseError> {
     let columns = &scan.imported.columns;
     let columns: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
     let sql = format!(
@@ -218,11 +241,12 @@ fn store(
     );
     let mut insert = transaction.prepare(&sql)?;
     let mut rows = text.rows(scan.imported.info.has_header)?;
-    let (mut count, mut unread_dates) = (0, 0);
+    let (mut count, mut unread_dates, mut missing) = (0, 0, 0);
     while rows.advance()? {
         for (index, kind) in scan.kinds.iter().enumerate() {
             let field = rows.record.get(index).unwrap_or_default();
             let cell = kind.cell(field);
+            missing += u64::from(cell == ValueRef::Null && !field.trim_ascii().is_empty());
             if let Some(dates) = &scan.dates[index]
                 && cell != ValueRef::Null
             {
@@ -241,7 +265,7 @@ fn store(
             return Err(DatabaseError::TooLong);
         }
     }
-    Ok(unread_dates)
+    Ok((unread_dates, missing))
 }
 
 /// Whether SQLite keeps text in a column as it is (its rules of affinity).
@@ -459,18 +483,14 @@ struct Scan {
     kinds: Vec<ColumnType>,
     /// Of the columns that hold dates.
     dates: Vec<Option<Dates>>,
+    /// Columns of dates that are not there.
+    no_dates: Vec<String>,
     /// The answer, without the types of the columns.
     imported: ImportedTable,
 }
 
 impl Scan {
-    /// `strict`: every column of dates must be there.
-    fn new(
-        text: &CsvText,
-        import: &CsvImport,
-        engine: &Engine,
-        strict: bool,
-    ) -> Result<Self, DatabaseError> {
+    fn new(text: &CsvText, import: &CsvImport, engine: &Engine) -> Result<Self, DatabaseError> {
         let mut rows = text.rows(false)?;
         if !rows.advance()? {
             return Err(DatabaseError::CsvEmpty);
@@ -492,7 +512,7 @@ impl Scan {
             Some(record) => column_names(record.iter()),
             None => (1..=width).map(|number| format!("col_{number}")).collect(),
         };
-        let mut dates = dates(import, header.as_ref(), &names, strict)?;
+        let (mut dates, no_dates) = dates(import, header.as_ref(), &names)?;
         let decimal = decimal(import, text.delimiter)?;
         let headers = other_headers(&names, header.as_ref());
         let mut columns = vec![Column::default(); width];
@@ -548,6 +568,7 @@ impl Scan {
         Ok(Self {
             kinds: kinds.collect(),
             dates,
+            no_dates,
             imported: ImportedTable {
                 table: String::new(),
                 sheet: None,
@@ -617,14 +638,14 @@ fn decimal(import: &CsvImport, delimiter: u8) -> Result<Option<Decimal>, Databas
     }
 }
 
-/// Which columns hold dates; they are named as in the file or as in the table.
+/// Which columns hold dates, and those that are not there; they are named as in the file or as in the
+/// table.
 fn dates(
     import: &CsvImport,
     header: Option<&ByteRecord>,
     names: &[String],
-    strict: bool,
-) -> Result<Vec<Option<Dates>>, DatabaseError> {
-    let mut found = vec![None; names.len()];
+) -> Result<(Vec<Option<Dates>>, Vec<String>), DatabaseError> {
+    let (mut found, mut missing) = (vec![None; names.len()], Vec::new());
     for wanted in &import.date_columns {
         let in_table = names
             .iter()
@@ -634,17 +655,10 @@ fn dates(
                 .iter()
                 .position(|field| String::from_utf8_lossy(field).trim() == wanted.trim())
         };
-        let Some(index) = in_table.or_else(in_file) else {
-            if !strict {
-                continue;
-            }
-            return Err(DatabaseError::Parameter {
-                name: "date_columns".to_owned(),
-                received: wanted.clone(),
-                expected: format!("columns of the file: {}", names.join(", ")),
-            });
-        };
-        found[index] = Some(Dates::new(import.date_format.clone())?);
+        match in_table.or_else(in_file) {
+            Some(index) => found[index] = Some(Dates::new(import.date_format.clone())?),
+            None => missing.push(wanted.clone()),
+        }
     }
-    Ok(found)
+    Ok((found, missing))
 }

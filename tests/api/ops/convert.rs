@@ -163,6 +163,32 @@ fn what_stands_above_a_table_and_beside_it_stays() {
 }
 
 #[test]
+fn words_for_missing_values_and_truth_stay() {
+    let server = TestApp::start();
+    let client = server.client();
+    let text = "n,ok\n1,TRUE\nNA,FALSE\n#N/A,NULL\n,x\n";
+    file(&client, "storage", "a.csv", text);
+    for format in ["xlsx", "ods"] {
+        convert(&client, "a.csv", format);
+        convert(&client, &format!("a.{format}"), "b.csv");
+        assert_eq!(content(&client, "storage", "b.csv"), text, "{format}");
+    }
+    let call = at(
+        "storage",
+        "check.db",
+        &json!({"import_csv": "a.csv", "table": "t"}),
+    );
+    let answer = client.call("shed_sqlite", &call);
+    let rows = select(&client, "storage", "check.db", "SELECT n FROM t");
+    assert_eq!(
+        rows,
+        json!([{"n": 1}, {"n": null}, {"n": null}, {"n": null}])
+    );
+    let message = answer.body["message"].as_str().unwrap();
+    assert!(message.contains("2 value(s) such as NA"), "{message}");
+}
+
+#[test]
 fn a_database_becomes_a_sheet_each_table() {
     let server = TestApp::start();
     let client = server.client();

@@ -89,6 +89,7 @@ impl Workbook {
         &mut self,
         name: &str,
         csv: &mut File,
+        truths: [&str; 2],
     ) -> Result<(u64, Vec<String>), DatabaseError> {
         let unread = |error: Error| DatabaseError::CsvUnreadable {
             line: None,
@@ -108,7 +109,7 @@ impl Workbook {
                     }
                     filled += u64::from(is_filled && *cell != Data::Empty);
                     fields.push(match cell {
-                        Data::Bool(truth) => u8::from(*truth).to_string(),
+                        Data::Bool(truth) => truths[usize::from(*truth)].to_owned(),
                         cell => text(cell),
                     });
                 }

@@ -7,7 +7,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::{at, select};
-use crate::ops::stage::{done, place, small, upload};
+use crate::ops::stage::{content, done, place, small, upload};
 use fileshed_test_support::Client;
 
 const XLSX: &[u8] = include_bytes!("../../../sandbox/book.xlsx");
@@ -215,6 +215,15 @@ fn sheets_are_chosen_by_name_or_all_become_tables() {
     let answer = call(json!({"sheet": "Q2", "table": "t"}));
     answer.refused(400, "INVALID_PARAMETER");
     assert!(answer.text.contains("Stock, Q1 2024"), "{}", answer.text);
+    let answer = call(json!({"date_columns": ["sum", "day"], "if_exists": "replace"}));
+    answer.refused(400, "INVALID_PARAMETER");
+    let message = answer.body["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("date_columns") && message.contains("\"day\""),
+        "{message}"
+    );
+    assert!(answer.text.contains("item, sum"), "{}", answer.text);
+    call(json!({"date_columns": ["sum"], "if_exists": "replace"})).data();
     upload(&alice, "c.csv", "a\n1\n");
     let sheet = at(
         "storage",
@@ -297,6 +306,13 @@ fn cells_are_what_a_person_sees_or_it_is_said() {
     ] {
         assert!(message.contains(told), "{told}: {message}");
     }
+    let converted = json!({"zone": "storage", "path": "b.xlsx", "to": "csv"});
+    done(&alice, "shed_convert", &converted);
+    let csv = content(&alice, "storage", "b.csv");
+    assert!(
+        csv.contains("Ulm,TRUE,") && csv.contains("Aue,FALSE,"),
+        "{csv}"
+    );
     let read = done(
         &alice,
         "shed_read",
