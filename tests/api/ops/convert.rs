@@ -258,6 +258,31 @@ fn a_file_of_uploads_is_converted_into_a_zone() {
     assert_eq!(imported(&alice, "in.ods").1, json!([{"a": 1, "b": 2}]));
 }
 
+#[test]
+fn a_database_of_uploads_becomes_a_workbook() {
+    let server = small().app();
+    let alice = server.as_user("alice");
+    for query in ["CREATE TABLE t (a)", "INSERT INTO t VALUES (1)"] {
+        done(
+            &alice,
+            "shed_sqlite",
+            &at("storage", "b.db", &json!({"query": query})),
+        );
+    }
+    let database = place(&server, "alice", "storage").join("b.db");
+    upload(&alice, "in.db", std::fs::read(database).unwrap());
+    let data = convert(&alice, "in.db", "xlsx");
+    assert_eq!(
+        (&data["source_zone"], &data["path"]),
+        (&json!("uploads"), &json!("in.xlsx"))
+    );
+    assert_eq!(imported(&alice, "in.xlsx").1, json!([{"a": 1}]));
+    let call = json!({"zone": "storage", "path": "in.db", "to": "docx"});
+    let answer = alice.call("shed_convert", &call);
+    answer.refused(400, "INVALID_FORMAT");
+    assert!(answer.text.contains("`to` may be xlsx"), "{}", answer.text);
+}
+
 const MARKDOWN: &str = "# Title\n\nSome text:\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n";
 
 #[test]

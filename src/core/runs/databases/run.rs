@@ -77,7 +77,16 @@ pub fn run(
             DatabaseReply::Changed(changed) => Ok(DatabaseOutcome::Changed(changed)),
             other => Err(call.refused(other)),
         },
-        DatabaseTask::Query(query, Some(file)) => call.export(query, file),
+        DatabaseTask::Query(query, Some(file)) => {
+            let mut file = StreamFile::new(zone, operation, "output_csv", file)?;
+            if file.path == call.path {
+                return Err(call.same_file("output_csv"));
+            }
+            let exported = call.export(query, (zone, &mut file))?;
+            let path = file.path.as_str().to_owned();
+            file.install(zone)?;
+            Ok(DatabaseOutcome::Exported(exported, path))
+        }
         DatabaseTask::Import(import) => call.import(import),
     }
 }
@@ -125,24 +134,20 @@ impl<'a> DatabaseCall<'a> {
         }
     }
 
-    /// Rows to a file of the zone.
-    fn export(&self, mut query: Query, file: &str) -> Result<DatabaseOutcome, Error> {
-        let mut file = StreamFile::new(self.zone, self.operation, "output_csv", file)?;
-        if file.path == self.path {
-            return Err(self.same_file("output_csv"));
-        }
-        let old = self.zone.target("output_csv", &file.path)?.size();
+    /// Rows to a file of a zone.
+    fn export(
+        &self,
+        mut query: Query,
+        (zone, file): (&Zone<'_>, &mut StreamFile),
+    ) -> Result<ExportedCsv, Error> {
+        let old = zone.target("output_csv", &file.path)?.size();
         let most = self.most(old)?;
         if let Some(export) = &mut query.export {
             export.most = most;
             export.fit(file.path.as_str());
         }
         match self.query(query, Some(&mut file.staged))? {
-            DatabaseReply::Exported(exported) => {
-                let path = file.path.as_str().to_owned();
-                file.install(self.zone)?;
-                Ok(DatabaseOutcome::Exported(exported, path))
-            }
+            DatabaseReply::Exported(exported) => Ok(exported),
             DatabaseReply::Refused(DatabaseError::Full) => Err(self.full(&file.path, most, old)?),
             other => Err(self.refused(other)),
         }
@@ -383,6 +388,36 @@ pub(crate) fn source(
     let path = ZonePath::parse(parameter, text)?;
     // A missing file is missing in the zone that was named.
     file(&uploads, &path).map_or(Err(error), |entry| Ok((entry, Some(from))))
+}
+
+/// Writes every table of a database as a sheet of a file, which may be in another zone.
+pub(crate) fn tables(
+    runs: &Runs,
+    zone: &Zone<'_>,
+    path: &str,
+    export: Export,
+    file: (&Zone<'_>, &mut StreamFile),
+) -> Result<ExportedCsv, Error> {
+    let names = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') \
+                 AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY rowid";
+    let call = DatabaseCall {
+        runs,
+        zone,
+        operation: CONVERSION,
+        path: zone.path_to_change("path", path)?,
+        csv: None,
+    };
+    let query = Query {
+        sql: names.to_owned(),
+        parameters: StatementParameters::List(Vec::new()),
+        limit: None,
+        bytes: 0,
+        export: Some(Export {
+            tables: true,
+            ..export
+        }),
+    };
+    call.export(query, file)
 }
 
 /// Writes the rows of a CSV file or workbook to another file, as its format has them.
