@@ -52,16 +52,13 @@ pub fn misnamed_note(entry: &Entry) -> Option<Hint> {
     let path = entry.path().as_str();
     let (_, beginning) = entry.state_and_beginning().ok()?;
     let (format, plain) = misnamed(path, &beginning)?;
-    let call = NextCall::here(CONVERSION)
-        .with("path", renamed(path, plain))
-        .with("to", format);
     Some(
         Hint::new(format!(
             "`{path}` is no {} file: programs cannot open it",
             format.to_uppercase()
         ))
         .or(format!("write it with the end .{plain}, then "))
-        .call(call),
+        .call(conversion(path, format, plain)),
     )
 }
 
@@ -93,14 +90,17 @@ diagnostics! {
 }
 
 fn text_under_name(path: &str, format: &'static str, plain: &'static str) -> Hint {
-    let source = renamed(path, plain);
-    let write = Repeat::with("path", source.as_str());
-    let to = if format == "odp" { "pptx" } else { format };
-    let convert = NextCall::here(CONVERSION)
-        .with("path", source)
-        .with("to", to);
+    let write = Repeat::with("path", renamed(path, plain));
     let write = Hint::new("write the text first: ").again(write);
+    let convert = conversion(path, format, plain);
     write.or("then convert it: ").call(convert)
+}
+
+/// The call that makes a file of a format of the text, or of a like one if none is made.
+fn conversion(path: &str, format: &'static str, plain: &'static str) -> NextCall {
+    let to = if format == "odp" { "pptx" } else { format };
+    let call = NextCall::here(CONVERSION).with("path", renamed(path, plain));
+    call.with("to", to)
 }
 
 #[cfg(test)]

@@ -384,20 +384,37 @@ fn a_command_that_writes_text_under_such_a_name_is_told() {
     let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "a.csv", "a,b\n1,2\n");
-    for call in [
-        json!({"zone": "storage", "cmd": "cat", "args": ["a.csv"], "stdout_file": "b.xlsx"}),
-        json!({"zone": "storage", "cmd": "cp", "args": ["a.csv", "c.xlsx"]}),
+    for (format, made, call) in [
+        (
+            "XLSX",
+            "xlsx",
+            json!({"cmd": "cat", "args": ["a.csv"], "stdout_file": "b.xlsx"}),
+        ),
+        (
+            "XLSX",
+            "xlsx",
+            json!({"cmd": "cp", "args": ["a.csv", "c.xlsx"]}),
+        ),
+        (
+            "ODP",
+            "pptx",
+            json!({"cmd": "cp", "args": ["a.csv", "c.odp"]}),
+        ),
     ] {
         let answer = client.call("shed_exec", &call);
         answer.data();
         let message = answer.body["message"].as_str().unwrap();
         assert!(
-            message.contains("no XLSX file") && message.contains("shed_convert"),
+            message.contains(&format!("no {format} file"))
+                && message.contains("shed_convert")
+                && message.contains(&format!("to=\"{made}\"")),
             "{message}"
         );
     }
     let right = json!({"zone": "storage", "cmd": "cp", "args": ["a.csv", "d.csv"]});
     let answer = client.call("shed_exec", &right);
+        let mut call = call;
+        call["zone"] = "storage".into();
     assert!(!answer.text.contains("shed_convert"), "{}", answer.text);
 }
 
