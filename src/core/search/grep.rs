@@ -13,7 +13,7 @@ use crate::bounds::BoundedFile;
 use crate::queue::Best;
 use crate::walk::{Here, WalkScope, join, walk};
 use crate::{
-    Bounds, Documents, Globs, Pattern, SearchResults, SearchRoot, Wanted, documents, section,
+    Bounds, Documents, Globs, Pattern, SearchResults, SearchRoot, Wanted, documents, sections,
 };
 
 /// The longest line that is searched, in bytes: with one that is longer the search of a file ends.
@@ -172,7 +172,10 @@ impl<'d> LineSearch<'d> {
                     let _whole = self
                         .searcher
                         .search_slice(matcher, text.as_bytes(), &mut lines);
-                    lines.found.iter_mut().for_each(|line| locate(line, &text));
+                    let mut section = sections(&text);
+                    for line in &mut lines.found {
+                        locate(line, section(line.line));
+                    }
                     return lines.found;
                 }
                 Ok(None) => {}
@@ -207,8 +210,8 @@ impl<'d> LineSearch<'d> {
 }
 
 /// Puts the page, slide or sheet in front of a line of a document.
-fn locate(line: &mut ContentMatch, text: &str) {
-    if let Some(section) = section(text, line.line) {
+fn locate(line: &mut ContentMatch, section: Option<&str>) {
+    if let Some(section) = section {
         let prefix = format!("[{section}] ");
         line.column += prefix.encode_utf16().count();
         line.text.insert_str(0, &prefix);

@@ -21,7 +21,7 @@ mod tests;
 mod walk;
 
 pub use bounds::Bounds;
-pub use documents::{Documents, section};
+pub use documents::{Documents, sections};
 pub use error::SearchError;
 pub use grep::{ContentMatch, Grep, MatchingLine, grep};
 pub use matches::{Match, MatchPage, Matches, matches};
