@@ -239,7 +239,15 @@ impl Pandoc<'_> {
         if !self.runs.programs.has(program) {
             return Err(ConvertError::NoProgram { path, to, program }.into());
         }
-        filter(self.runs, self.zone, program, judged, arguments, input)?.map_err(|reason| {
+        filter(
+            self.runs,
+            self.zone,
+            program,
+            (program, judged),
+            arguments,
+            input,
+        )?
+        .map_err(|reason| {
             let error = ConvertError::Failed {
                 path,
                 program,
