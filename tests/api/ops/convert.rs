@@ -344,6 +344,12 @@ fn text_is_no_document_by_its_name() {
         ("b.ods", "shed_patch_text", json!({})),
         ("c.xlsx", "shed_patch_text", json!({"overwrite": true})),
         ("d.ods", "shed_patch_text", json!({"position": "start"})),
+        ("e.ods", "shed_patch_text", json!({"dry_run": true})),
+        (
+            "f.ods",
+            "shed_patch_text",
+            json!({"dry_run": true, "overwrite": true}),
+        ),
         ("a.docx", "shed_create_file", json!({})),
         ("a.PDF", "shed_patch_text", json!({})),
         ("a.odp", "shed_create_file", json!({"file_type": "text"})),
@@ -357,6 +363,10 @@ fn text_is_no_document_by_its_name() {
         let hint = answer.body["error"]["hint"].as_str().unwrap();
         assert!(hint.contains("shed_convert"), "{hint}");
         let is_table = ["xlsx", "ods"].iter().any(|end| name.ends_with(end));
+        let is_shown = call["dry_run"] == true;
+        if is_shown {
+            continue;
+        }
         if is_table || installed(&client, "pandoc") && !name.ends_with("PDF") {
             for step in crate::ops::calls::steps(hint, operation, &call) {
                 done(&client, &step.operation, &step.arguments);
@@ -401,6 +411,8 @@ fn a_command_that_writes_text_under_such_a_name_is_told() {
             json!({"cmd": "cp", "args": ["a.csv", "c.odp"]}),
         ),
     ] {
+        let mut call = call;
+        call["zone"] = "storage".into();
         let answer = client.call("shed_exec", &call);
         answer.data();
         let message = answer.body["message"].as_str().unwrap();
@@ -413,8 +425,6 @@ fn a_command_that_writes_text_under_such_a_name_is_told() {
     }
     let right = json!({"zone": "storage", "cmd": "cp", "args": ["a.csv", "d.csv"]});
     let answer = client.call("shed_exec", &right);
-        let mut call = call;
-        call["zone"] = "storage".into();
     assert!(!answer.text.contains("shed_convert"), "{}", answer.text);
 }
 
