@@ -19,9 +19,6 @@ use crate::{
 /// The longest line that is searched, in bytes: with one that is longer the search of a file ends.
 const LINE: usize = 16 << 20;
 
-/// Bytes at the beginning of a file that show its encoding.
-const BEGINNING: u64 = 64 << 10;
-
 /// The largest file that is searched as the text that it is in another encoding than UTF-8; a
 /// larger one is searched as its bytes.
 const DECODED: u64 = 8 << 20;
@@ -183,12 +180,9 @@ impl<'d> LineSearch<'d> {
             }
         }
         let mut reader = BoundedFile { file, bounds };
-        let mut beginning = Vec::new();
-        let read = (&mut reader).take(BEGINNING).read_to_end(&mut beginning);
-        if read.is_err() {
+        let Ok((mut beginning, encoding)) = Encoding::of_beginning(&mut reader) else {
             return lines.found;
-        }
-        let encoding = Encoding::of(&beginning, (beginning.len() as u64) < BEGINNING);
+        };
         let matcher = &self.pattern.matcher;
         let is_decoded = encoding.is_encoded()
             && (encoding.has_line_bytes() || beginning.contains(&0))
