@@ -166,11 +166,11 @@ impl<'a> Upload<'a> {
     /// Begins the next file. `name` may have directories in it and cannot climb out.
     pub fn file(self, name: &str) -> Result<UploadingFile<'a>, Error> {
         let nearest = self.nearest(name);
-        self.file_as(name, nearest)
+        self.file_as(name, nearest.as_deref())
     }
 
     /// Begins the next file, under another name than the one that was sent if that cannot be had.
-    pub fn file_as(self, sent: &str, nearest: Option<String>) -> Result<UploadingFile<'a>, Error> {
+    pub fn file_as(self, sent: &str, nearest: Option<&str>) -> Result<UploadingFile<'a>, Error> {
         let path = self.path_for(sent, nearest)?;
         self.receive(FILE, sent.to_owned(), path, empty_file)
     }
@@ -182,8 +182,8 @@ impl<'a> Upload<'a> {
     }
 
     /// The path for a file of this name, and `true` if that is only the nearest one.
-    fn path_for(&self, sent: &str, nearest: Option<String>) -> Result<(ZonePath, bool), Error> {
-        let name = nearest.as_deref().unwrap_or(sent);
+    fn path_for(&self, sent: &str, nearest: Option<&str>) -> Result<(ZonePath, bool), Error> {
+        let name = nearest.unwrap_or(sent);
         let path = self.zone.path_below(FILE, &self.directory, name)?;
         if self.on_conflict == OnConflict::RenameSilently {
             hidden::check_name(FILE, name)?;
@@ -199,7 +199,7 @@ impl<'a> Upload<'a> {
         modified: Option<i64>,
         (directory, file): (&Root, &str),
     ) -> Result<Self, Error> {
-        let path = self.path_for(name, self.nearest(name))?;
+        let path = self.path_for(name, self.nearest(name).as_deref())?;
         let link = |arrived: &StagedDirectory, at: &ZonePath| arrived.link(directory, file, at);
         let mut incoming = self.receive(FILE, name.to_owned(), path, link)?;
         let (file, content) = (&mut incoming.file, &incoming.content);

@@ -114,7 +114,8 @@ fn store_files(
         }
         while let Some(FormFile { name, modified }) = sent {
             let name = name.rsplit('/').next().unwrap_or_default();
-            let mut file = upload.file_as(name, nearest(&found.zone, &found.path, name))?;
+            let nearest = nearest(&found.zone, &found.path, name);
+            let mut file = upload.file_as(name, nearest.as_deref())?;
             file.set_modified(modified);
             form.content(|piece| file.write(piece))?;
             upload = file.finish()?;
