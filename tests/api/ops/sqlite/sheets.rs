@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::{at, select};
+use super::{at, joined, select};
 use crate::ops::stage::{content, done, place, small, upload};
 use fileshed_test_support::Client;
 
@@ -177,11 +177,8 @@ fn sheets_are_chosen_by_name_or_all_become_tables() {
     );
     upload(&alice, "b.xlsx", book);
     let call = |more: Value| {
-        let mut call = at("storage", "a.db", &json!({"import_csv": "b.xlsx"}));
-        for (name, value) in more.as_object().unwrap() {
-            call[name] = value.clone();
-        }
-        alice.call("shed_sqlite", &call)
+        let call = at("storage", "a.db", &json!({"import_csv": "b.xlsx"}));
+        alice.call("shed_sqlite", &joined(call, &more))
     };
     let data = call(json!({})).data().clone();
     assert_eq!(data["rows_imported"], 3);
