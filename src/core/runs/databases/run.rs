@@ -64,13 +64,8 @@ pub fn run(
     path: &str,
     task: DatabaseTask<'_>,
 ) -> Result<DatabaseOutcome, Error> {
-    let call = DatabaseCall {
-        runs,
-        zone,
-        operation,
-        path: zone.path_to_change("path", path)?,
-        csv: None,
-    };
+    let path = zone.path_to_change("path", path)?;
+    let call = DatabaseCall::new(runs, zone, operation, path);
     match task {
         DatabaseTask::Query(query, None) => match call.query(query, None)? {
             DatabaseReply::Rows(rows) => Ok(DatabaseOutcome::Rows(rows)),
@@ -400,13 +395,8 @@ pub(crate) fn tables(
 ) -> Result<ExportedCsv, Error> {
     let names = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') \
                  AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY rowid";
-    let call = DatabaseCall {
-        runs,
-        zone,
-        operation: CONVERSION,
-        path: zone.path_to_change("path", path)?,
-        csv: None,
-    };
+    let path = zone.path_to_change("path", path)?;
+    let call = DatabaseCall::new(runs, zone, CONVERSION, path);
     let query = Query {
         sql: names.to_owned(),
         parameters: StatementParameters::List(Vec::new()),
@@ -433,13 +423,7 @@ pub(crate) fn convert(
         elsewhere: from.is_some(),
         ..CsvImport::default()
     };
-    let mut call = DatabaseCall {
-        runs,
-        zone,
-        operation: CONVERSION,
-        path: entry.path().clone(),
-        csv: None,
-    };
+    let mut call = DatabaseCall::new(runs, zone, CONVERSION, entry.path().clone());
     call.csv = from.map(|_| entry);
     export.most = call.most(0)?;
     let most = export.most;
