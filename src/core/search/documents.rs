@@ -53,13 +53,11 @@ pub(crate) fn text_of(
 pub fn sections<'t>(text: &'t str) -> impl FnMut(u64) -> Option<&'t str> {
     let (mut lines, mut passed, mut section) = (text.lines(), 0, None);
     move |line| {
-        while passed < line
-            && let Some(text) = lines.next()
-        {
+        for text in lines.by_ref().take(line.saturating_sub(passed) as usize) {
             let heading = text.strip_prefix("--- ");
             section = heading.and_then(|it| it.strip_suffix(" ---")).or(section);
-            passed += 1;
         }
+        passed = line;
         section
     }
 }
