@@ -65,10 +65,8 @@ impl AppendContext {
                     }
                     continue;
                 };
-                let mut sample = piece[at..count].to_vec();
-                let mut more = Read::by_ref(file).take(PIECE as u64);
-                more.read_to_end(&mut sample)?;
-                encoding = Encoding::of(&sample, false);
+                let mut rest = (&piece[at..count]).chain(&mut *file);
+                (_, encoding) = Encoding::of_beginning(&mut rest)?;
                 break;
             }
         }
