@@ -3,6 +3,7 @@
 
 use crate::command::filter;
 use crate::databases::{self, Export};
+use crate::misnamed::{PANDOC, PRINTER};
 use crate::process::StreamFile;
 use crate::runs::Runs;
 use fileshed_rules::package_of;
@@ -12,9 +13,6 @@ use fileshed_zones::zone::Zone;
 
 /// The operation.
 const OPERATION: &str = "shed_convert";
-
-const PANDOC: &str = "pandoc";
-const PRINTER: &str = "weasyprint";
 
 /// Ends of names of files that hold tables.
 const TABLES: [&str; 7] = ["csv", "tsv", "xlsx", "xlsm", "xlsb", "xls", "ods"];

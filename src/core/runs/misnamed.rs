@@ -6,6 +6,10 @@ use fileshed_types::{Error, Hint, NextCall, Repeat, diagnostics};
 /// The operation that makes such a file.
 const CONVERSION: &str = "shed_convert";
 
+/// The programs that convert documents and print them.
+pub(crate) const PANDOC: &str = "pandoc";
+pub(crate) const PRINTER: &str = "weasyprint";
+
 /// Formats that text under their name is not, with the formats that become them.
 const BINARY: [(&str, &str); 7] = [
     ("docx", "md"),
@@ -100,7 +104,12 @@ fn text_under_name(path: &str, format: &'static str, plain: &'static str) -> Hin
 fn conversion(path: &str, format: &'static str, plain: &'static str) -> NextCall {
     let to = if format == "odp" { "pptx" } else { format };
     let call = NextCall::here(CONVERSION).with("path", renamed(path, plain));
-    call.with("to", to)
+    let call = call.with("to", to);
+    match format {
+        "xlsx" | "ods" => call,
+        "pdf" => call.needing(&[PANDOC, PRINTER]),
+        _ => call.needing(&[PANDOC]),
+    }
 }
 
 #[cfg(test)]
