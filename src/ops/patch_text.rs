@@ -140,12 +140,14 @@ impl Operation for PatchText {
             path: &request.path,
             message: request.message.as_deref(),
         };
+        if request.overwrite {
+            expect_named_right(file.path, request.content.as_bytes())?;
+        }
         if request.dry_run == Some(true) {
             let most = core.store.settings.output_of(caller.client) as usize;
             return preview(&file, &edit, &request, most);
         }
         let (written, edited) = if request.overwrite {
-            expect_named_right(file.path, request.content.as_bytes())?;
             (file.overwrite(request.content.as_bytes())?, None)
         } else {
             apply(&file, &edit, core.store.settings.largest_file())?
@@ -184,6 +186,28 @@ fn at_an_end(edit: &TextEdit<'_>, error: TextError) -> Error {
     Error::from(error).with_hint(repeat)
 }
 
+/// Fails where a file with this content cannot be edited as text, or would be text under the name of
+/// another format.
+fn expect_fitting(file: &FileWrite<'_>, edit: &TextEdit<'_>, old: &[u8]) -> Result<(), Error> {
+    if old.is_empty() {
+        expect_named_right(file.path, edit.content.as_bytes())?;
+    }
+    expect_editable(old).map_err(|error| Error::from(error).with_detail("path", file.path))
+}
+
+/// The new content of a file, and how it came about.
+fn applied(
+    file: &FileWrite<'_>,
+    edit: &TextEdit<'_>,
+    old: &[u8],
+    largest: u64,
+) -> Result<(Vec<u8>, Edited), Error> {
+    expect_fitting(file, edit, old)?;
+    let applied = edit.apply(old, largest);
+    let mut edited = applied.map_err(|error| at_an_end(edit, error))?;
+    Ok((std::mem::take(&mut edited.bytes), edited))
+}
+
 /// The answer of an edit that is not made: its diff.
 fn preview(
     file: &FileWrite<'_>,
@@ -198,10 +222,7 @@ fn preview(
         if request.overwrite {
             return Ok(request.content.as_bytes().to_vec());
         }
-        expect_editable(old).map_err(|error| Error::from(error).with_detail("path", file.path))?;
-        let applied = edit.apply(old, largest);
-        let mut applied = applied.map_err(|error| at_an_end(edit, error))?;
-        let bytes = std::mem::take(&mut applied.bytes);
+        let (bytes, applied) = applied(file, edit, old, largest)?;
         edited = Some(applied);
         Ok(bytes)
     })?;
@@ -247,16 +268,10 @@ fn apply(
     edit: &TextEdit<'_>,
     largest: u64,
 ) -> Result<(WrittenFile, Option<Edited>), Error> {
-    let expect_editable = |old: &[u8]| {
-        if old.is_empty() {
-            expect_named_right(file.path, edit.content.as_bytes())?;
-        }
-        expect_editable(old).map_err(|error| Error::from(error).with_detail("path", file.path))
-    };
     let mut outcome = None;
     let written = match edit.position {
         Position::End => file.append(!edit.content.is_ascii(), |existing| {
-            expect_editable(&existing.beginning)?;
+            expect_fitting(file, edit, &existing.beginning)?;
             if existing.is_whole {
                 outcome = Some(edit.apply(&existing.beginning, largest)?);
             }
@@ -268,10 +283,7 @@ fn apply(
             )?)
         })?,
         _ => file.edit(edit.needs_file(), |old| {
-            expect_editable(old)?;
-            let applied = edit.apply(old, largest);
-            let mut edited = applied.map_err(|error| at_an_end(edit, error))?;
-            let bytes = std::mem::take(&mut edited.bytes);
+            let (bytes, edited) = applied(file, edit, old, largest)?;
             outcome = Some(edited);
             Ok(bytes)
         })?,

@@ -211,7 +211,7 @@ fn run<O: Operation>(
         let reply = core
             .store
             .shown(caller, task, result, || O::run(core, caller, request))?;
-        finished::<O>(reply.noting(ignored), caller, &given)
+        finished::<O>(core, reply.noting(ignored), caller, &given)
     })();
     answered.map_err(|error| {
         let error = read_only_zone::with_alternative::<O>(core, caller, &uploads, error);
@@ -231,7 +231,7 @@ fn at_once<O: Operation>(
     let caller = &naming_zones(caller, &arguments);
     let request = arguments::read::<O>(arguments).ok()?;
     let reply = run(core, caller, &request)?.noting(ignored);
-    finished::<O>(reply, caller, &given).ok()
+    finished::<O>(core, reply, caller, &given).ok()
 }
 
 /// Bytes of an argument that a hint repeats.
@@ -265,6 +265,7 @@ fn naming_zones(caller: &Caller, arguments: &Map<String, Value>) -> Caller {
 
 /// A reply in the form that the caller asked for.
 fn finished<O: Operation>(
+    core: &Core,
     mut reply: Reply<O::Response>,
     caller: &Caller,
     given: &Map<String, Value>,
@@ -272,6 +273,7 @@ fn finished<O: Operation>(
     let surface = offered(caller.client.toolset);
     let notes = reply.notes.into_iter().map(|mut note| {
         note.complete(given);
+        note.without_commands(given, |command| core.runs.programs.lacks(command));
         note.told(&surface)
     });
     let notes = notes.collect::<Vec<String>>().join("; ");

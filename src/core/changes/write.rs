@@ -10,8 +10,8 @@ use fileshed_text::Encoding;
 use fileshed_types::Error;
 use fileshed_zones::zone::{Zone, ZonePath};
 
-/// Bytes of a file that show its line ends.
-const BEGINNING: u64 = 64 * 1024;
+/// Bytes of a file that are searched at once.
+const PIECE: usize = 64 * 1024;
 
 /// One file to write.
 #[derive(Clone, Copy, Debug)]
@@ -53,14 +53,10 @@ impl AppendContext {
     /// Reads what is needed of a file, and leaves it at its beginning. If its first bytes show no
     /// encoding and the addition needs one, the rest is searched for bytes that do.
     fn of(file: &mut File, needs_encoding: bool) -> std::io::Result<Self> {
-        let mut beginning = Vec::new();
-        Read::by_ref(file)
-            .take(BEGINNING)
-            .read_to_end(&mut beginning)?;
+        let (beginning, mut encoding) = Encoding::of_beginning(file)?;
         let mut last = beginning.last().copied();
-        let mut encoding = Encoding::of(&beginning, (beginning.len() as u64) < BEGINNING);
         if needs_encoding && encoding == Encoding::Ascii {
-            let mut piece = vec![0; BEGINNING as usize];
+            let mut piece = vec![0; PIECE];
             loop {
                 let count = file.read(&mut piece)?;
                 let Some(at) = piece[..count].iter().position(|byte| !byte.is_ascii()) else {
@@ -69,16 +65,14 @@ impl AppendContext {
                     }
                     continue;
                 };
-                let mut sample = piece[at..count].to_vec();
-                Read::by_ref(file)
-                    .take(BEGINNING)
-                    .read_to_end(&mut sample)?;
-                encoding = Encoding::of(&sample, false);
+                let mut rest = (&piece[at..count]).chain(&mut *file);
+                (_, encoding) = Encoding::of_beginning(&mut rest)?;
                 break;
             }
         }
         let size = file.seek(SeekFrom::End(0))?;
-        if size > BEGINNING {
+        let is_whole = size <= beginning.len() as u64;
+        if !is_whole {
             let mut byte = [0];
             file.seek(SeekFrom::End(-1))?;
             file.read_exact(&mut byte)?;
@@ -87,7 +81,7 @@ impl AppendContext {
         file.rewind()?;
         Ok(Self {
             beginning,
-            is_whole: size <= BEGINNING,
+            is_whole,
             ends_within_line: last.is_some_and(|byte| byte != b'\n'),
             encoding,
         })

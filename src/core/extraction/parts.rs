@@ -12,7 +12,7 @@ use zip::result::ZipError;
 use crate::Unreadable;
 use crate::xml::{attribute, local_name};
 
-/// Bytes that may come out of one part.
+/// Bytes that may come out of one part: more is refused.
 const PART: u64 = 64 << 20;
 
 /// A document as its archive.
@@ -65,7 +65,7 @@ impl<R: Read + Seek> Parts<R> {
             part: part.to_owned(),
             reason,
         };
-        let mut content = BufReader::new(content.take(PART));
+        let mut content = BufReader::new(content.take(PART + 1));
         let beginning = content.fill_buf();
         let beginning = beginning.map_err(|error| broken(error.to_string()))?;
         let visited = if let Some(label) = foreign_encoding(beginning) {
@@ -76,8 +76,11 @@ impl<R: Read + Seek> Parts<R> {
             let text = text.trim_start_matches('\u{feff}').as_bytes();
             visit_events(Reader::from_reader(text), is_page, visit)
         } else {
-            visit_events(Reader::from_reader(content), is_page, visit)
+            visit_events(Reader::from_reader(&mut content), is_page, visit)
         };
+        if content.get_ref().limit() == 0 {
+            return Err(broken(format!("it has more than {} MB", PART >> 20)));
+        }
         visited.map_err(|error| broken(error.to_string()))?;
         Ok(true)
     }

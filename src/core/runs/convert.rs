@@ -2,7 +2,8 @@
 //! each in its jail.
 
 use crate::command::filter;
-use crate::databases::{self, DatabaseOutcome, DatabaseTask, Export, Query, StatementParameters};
+use crate::databases::{self, Export};
+use crate::misnamed::{PANDOC, PRINTER};
 use crate::process::StreamFile;
 use crate::runs::Runs;
 use fileshed_rules::package_of;
@@ -12,9 +13,6 @@ use fileshed_zones::zone::Zone;
 
 /// The operation.
 const OPERATION: &str = "shed_convert";
-
-const PANDOC: &str = "pandoc";
-const PRINTER: &str = "weasyprint";
 
 /// Ends of names of files that hold tables.
 const TABLES: [&str; 7] = ["csv", "tsv", "xlsx", "xlsm", "xlsb", "xls", "ods"];
@@ -140,8 +138,11 @@ pub fn convert(
     let mut notes = Vec::new();
     if is_table && writes_table {
         notes = databases::convert(runs, zone, (entry, from), export, &mut file.staged)?.notes;
-    } else if DATABASES.contains(&&*source) && writes_table && from.is_none() {
-        return tables(runs, zone, path, to, replaced);
+    } else if DATABASES.contains(&&*source) && writes_table {
+        let elsewhere = from.map(|name| zone.store.personal_zone(zone.caller, name));
+        let elsewhere = elsewhere.transpose()?;
+        let source = elsewhere.as_ref().unwrap_or(zone);
+        notes = databases::tables(runs, source, &path, export, (zone, &mut file))?.notes;
     } else if let Some((_, _, writer)) = document(&target) {
         let staging = zone.store.staging(&zone.tenant)?;
         let (input, reader) = if is_table {
@@ -182,42 +183,6 @@ pub fn convert(
 fn copy(zone: &Zone<'_>, entry: &Entry) -> Result<Staged, Error> {
     let open = entry.open().map_err(|error| zone.explain_disk(error))?;
     Ok(zone.store.staging(&zone.tenant)?.copy(open)?)
-}
-
-/// Writes every table of a database as a sheet.
-fn tables(
-    runs: &Runs,
-    zone: &Zone<'_>,
-    path: String,
-    to: String,
-    replaced: bool,
-) -> Result<Converted, Error> {
-    let names = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') \
-                 AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY rowid";
-    let query = Query {
-        sql: names.to_owned(),
-        parameters: StatementParameters::List(Vec::new()),
-        limit: None,
-        bytes: 0,
-        export: Some(Export {
-            tables: true,
-            ..Export::default()
-        }),
-    };
-    let task = DatabaseTask::Query(query, Some(&to));
-    let notes = match databases::run(runs, zone, OPERATION, &path, task)? {
-        DatabaseOutcome::Exported(exported, _) => exported.notes,
-        _ => Vec::new(),
-    };
-    let size = zone.entry(&zone.path("to", &to)?)?.size();
-    Ok(Converted {
-        path,
-        from: None,
-        to,
-        size,
-        replaced,
-        notes,
-    })
 }
 
 /// A conversion by pandoc, and by the program that prints its pages.
@@ -272,7 +237,15 @@ impl Pandoc<'_> {
         if !self.runs.programs.has(program) {
             return Err(ConvertError::NoProgram { path, to, program }.into());
         }
-        filter(self.runs, self.zone, program, judged, arguments, input)?.map_err(|reason| {
+        filter(
+            self.runs,
+            self.zone,
+            program,
+            (program, judged),
+            arguments,
+            input,
+        )?
+        .map_err(|reason| {
             let error = ConvertError::Failed {
                 path,
                 program,

@@ -25,7 +25,7 @@ pub use fileshed_tables::{
 pub use journal::ForeignJournal;
 pub(crate) use journal::{Statement, expect_alone};
 pub use run::{CsvFile, DatabaseOutcome, DatabaseTask, recover_all, run};
-pub(crate) use run::{convert, source};
+pub(crate) use run::{convert, source, tables};
 
 /// Works on a database in a confined process.
 pub const DATABASE_JOB: BuiltInJob = BuiltInJob {

@@ -17,7 +17,7 @@ use fileshed_extraction::{DocumentKind, TextBuilder, extract, is_encrypted};
 use fileshed_rules::package_of;
 use fileshed_sandbox::{BuiltInJob, PreparedJob};
 use fileshed_storage::{DiskError, Entry, Root};
-use fileshed_tables::sheets_as_text;
+use fileshed_tables::{ENCRYPTED, sheets_as_text};
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::size::human_size;
 use fileshed_types::timings::seconds;
@@ -335,19 +335,23 @@ fn text_of(name: &str, mut document: File) -> ExtractionResult {
         let reason = reason.chars().take(200).collect();
         ExtractionFault::Unreadable(reason)
     };
-    match is_encrypted(&mut document) {
-        Ok(false) => {}
-        Ok(true) => return Err(ExtractionFault::Encrypted),
-        Err(error) => return Err(unreadable(error.to_string())),
-    }
     let (text, truncated) = match Reading::of(name) {
         Some(Reading::Document(kind)) => {
+            let encrypted = is_encrypted(&mut document);
+            if encrypted.map_err(|error| unreadable(error.to_string()))? {
+                return Err(ExtractionFault::Encrypted);
+            }
             let mut text = TextBuilder::new(MOST);
             let read = extract(kind, document, &mut text);
             read.map_err(|error| unreadable(error.to_string()))?;
             text.finish()
         }
-        Some(Reading::Sheets) => sheets_as_text(&mut document, MOST).map_err(unreadable)?,
+        Some(Reading::Sheets) => {
+            sheets_as_text(&mut document, MOST).map_err(|reason| match reason.as_str() {
+                ENCRYPTED => ExtractionFault::Encrypted,
+                _ => unreadable(reason),
+            })?
+        }
         Some(Reading::Pdf) | None => {
             return Err(unreadable("it is no document of this job".to_owned()));
         }

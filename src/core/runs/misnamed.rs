@@ -6,6 +6,10 @@ use fileshed_types::{Error, Hint, NextCall, Repeat, diagnostics};
 /// The operation that makes such a file.
 const CONVERSION: &str = "shed_convert";
 
+/// The programs that convert documents and print them.
+pub(crate) const PANDOC: &str = "pandoc";
+pub(crate) const PRINTER: &str = "weasyprint";
+
 /// Formats that text under their name is not, with the formats that become them.
 const BINARY: [(&str, &str); 7] = [
     ("docx", "md"),
@@ -52,16 +56,13 @@ pub fn misnamed_note(entry: &Entry) -> Option<Hint> {
     let path = entry.path().as_str();
     let (_, beginning) = entry.state_and_beginning().ok()?;
     let (format, plain) = misnamed(path, &beginning)?;
-    let call = NextCall::here(CONVERSION)
-        .with("path", renamed(path, plain))
-        .with("to", format);
     Some(
         Hint::new(format!(
             "`{path}` is no {} file: programs cannot open it",
             format.to_uppercase()
         ))
         .or(format!("write it with the end .{plain}, then "))
-        .call(call),
+        .call(conversion(path, format, plain)),
     )
 }
 
@@ -93,14 +94,22 @@ diagnostics! {
 }
 
 fn text_under_name(path: &str, format: &'static str, plain: &'static str) -> Hint {
-    let source = renamed(path, plain);
-    let write = Repeat::with("path", source.as_str());
-    let to = if format == "odp" { "pptx" } else { format };
-    let convert = NextCall::here(CONVERSION)
-        .with("path", source)
-        .with("to", to);
+    let write = Repeat::with("path", renamed(path, plain));
     let write = Hint::new("write the text first: ").again(write);
+    let convert = conversion(path, format, plain);
     write.or("then convert it: ").call(convert)
+}
+
+/// The call that makes a file of a format of the text, or of a like one if none is made.
+fn conversion(path: &str, format: &'static str, plain: &'static str) -> NextCall {
+    let to = if format == "odp" { "pptx" } else { format };
+    let call = NextCall::here(CONVERSION).with("path", renamed(path, plain));
+    let call = call.with("to", to);
+    match format {
+        "xlsx" | "ods" => call,
+        "pdf" => call.needing(&[PANDOC, PRINTER]),
+        _ => call.needing(&[PANDOC]),
+    }
 }
 
 #[cfg(test)]

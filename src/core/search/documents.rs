@@ -48,10 +48,36 @@ pub(crate) fn text_of(
     Ok(text)
 }
 
-/// The page, slide or sheet of a line of a document, from the last line like `--- Page 2 ---` before it.
-#[must_use]
-pub fn section(text: &str, line: u64) -> Option<&str> {
-    let before = text.lines().take(usize::try_from(line).unwrap_or(0));
-    let headings = before.filter_map(|line| line.strip_prefix("--- ")?.strip_suffix(" ---"));
-    headings.last()
+/// The page, slide or sheet of each line of a document that is asked for, the lines in their order, from
+/// the last line like `--- Page 2 ---` before it.
+pub fn sections<'t>(text: &'t str) -> impl FnMut(u64) -> Option<&'t str> {
+    let (mut lines, mut passed, mut section) = (text.lines(), 0, None);
+    move |line| {
+        for text in lines.by_ref().take(line.saturating_sub(passed) as usize) {
+            let heading = text.strip_prefix("--- ");
+            section = heading.and_then(|it| it.strip_suffix(" ---")).or(section);
+        }
+        passed = line;
+        section
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_belong_to_the_section_that_began_last() {
+        let mut section = sections("a\n--- Page 1 ---\nb\n--- x\n--- Page 2 ---\nc\n");
+        for (line, expected) in [
+            (1, None),
+            (3, Some("Page 1")),
+            (3, Some("Page 1")),
+            (4, Some("Page 1")),
+            (6, Some("Page 2")),
+            (9, Some("Page 2")),
+        ] {
+            assert_eq!(section(line), expected, "{line}");
+        }
+    }
 }

@@ -14,14 +14,11 @@ use crate::queue::Best;
 use crate::walk::{Here, WalkScope, join, walk};
 use crate::{
     Bounds, Documents, Exclusions, Globs, Pattern, SearchResults, SearchRoot, Wanted, documents,
-    section,
+    sections,
 };
 
 /// The longest line that is searched, in bytes: with one that is longer the search of a file ends.
 const LINE: usize = 16 << 20;
-
-/// Bytes at the beginning of a file that show its encoding.
-const BEGINNING: u64 = 64 << 10;
 
 /// The largest file that is searched as the text that it is in another encoding than UTF-8; a
 /// larger one is searched as its bytes.
@@ -175,7 +172,10 @@ impl<'d> LineSearch<'d> {
                     let _whole = self
                         .searcher
                         .search_slice(matcher, text.as_bytes(), &mut lines);
-                    lines.found.iter_mut().for_each(|line| locate(line, &text));
+                    let mut section = sections(&text);
+                    for line in &mut lines.found {
+                        locate(line, section(line.line));
+                    }
                     return lines.found;
                 }
                 Ok(None) => {}
@@ -183,12 +183,9 @@ impl<'d> LineSearch<'d> {
             }
         }
         let mut reader = BoundedFile { file, bounds };
-        let mut beginning = Vec::new();
-        let read = (&mut reader).take(BEGINNING).read_to_end(&mut beginning);
-        if read.is_err() {
+        let Ok((mut beginning, encoding)) = Encoding::of_beginning(&mut reader) else {
             return lines.found;
-        }
-        let encoding = Encoding::of(&beginning, (beginning.len() as u64) < BEGINNING);
+        };
         let matcher = &self.pattern.matcher;
         let is_decoded = encoding.is_encoded()
             && (encoding.has_line_bytes() || beginning.contains(&0))
@@ -210,8 +207,8 @@ impl<'d> LineSearch<'d> {
 }
 
 /// Puts the page, slide or sheet in front of a line of a document.
-fn locate(line: &mut ContentMatch, text: &str) {
-    if let Some(section) = section(text, line.line) {
+fn locate(line: &mut ContentMatch, section: Option<&str>) {
+    if let Some(section) = section {
         let prefix = format!("[{section}] ");
         line.column += prefix.encode_utf16().count();
         line.text.insert_str(0, &prefix);

@@ -22,7 +22,7 @@ mod tests;
 mod walk;
 
 pub use bounds::Bounds;
-pub use documents::{Documents, section};
+pub use documents::{Documents, sections};
 pub use error::SearchError;
 pub use exclusions::{Exclusions, GITIGNORE, GITIGNORE_BYTES, IgnoreRules};
 pub use grep::{ContentMatch, Grep, MatchingLine, grep};

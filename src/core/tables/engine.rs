@@ -152,12 +152,13 @@ impl Opened {
             Action::Query(query) => engine.query(&query),
             Action::Import(import) => {
                 let csv = self.csv.ok_or(DatabaseError::CsvEmpty)?;
-                let sources = TableSource::all(import, csv, &self.work.temporary)?;
+                let sources = TableSource::all(import, csv, ["0", "1"], &self.work.temporary)?;
                 engine.import(sources).map(DatabaseReply::Imported)
             }
             Action::Convert(import, export) => {
                 let csv = self.csv.ok_or(DatabaseError::CsvEmpty)?;
-                let sources = TableSource::all(import, csv, &self.work.temporary)?;
+                let truths = ["FALSE", "TRUE"];
+                let sources = TableSource::all(import, csv, truths, &self.work.temporary)?;
                 engine
                     .convert(&sources, &export)
                     .map(DatabaseReply::Exported)

@@ -15,6 +15,6 @@ mod sql;
 mod table_source;
 mod work;
 
-pub use csv::sheets_as_text;
+pub use csv::{ENCRYPTED, sheets_as_text};
 pub use engine::Opened;
 pub use work::*;

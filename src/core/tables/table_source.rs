@@ -16,14 +16,16 @@ pub(super) struct TableSource {
 }
 
 impl TableSource {
-    /// The tables of a file. Sheets become CSV files in a directory that only this process has.
+    /// The tables of a file. Sheets become CSV files in a directory that only this process has, with
+    /// these words for false and true.
     pub(super) fn all(
         import: CsvImport,
         mut file: File,
+        truths: [&str; 2],
         directory: &Path,
     ) -> Result<Vec<Self>, DatabaseError> {
         if is_sheet(&mut file)? {
-            return Self::sheets(&import, &mut file, directory);
+            return Self::sheets(&import, &mut file, truths, directory);
         }
         if let Some(received) = import.sheet {
             return Err(DatabaseError::Parameter {
@@ -46,6 +48,7 @@ impl TableSource {
     fn sheets(
         import: &CsvImport,
         book: &mut File,
+        truths: [&str; 2],
         directory: &Path,
     ) -> Result<Vec<Self>, DatabaseError> {
         let unread = |reason: String| match reason.as_str() {
@@ -77,7 +80,7 @@ impl TableSource {
                 .write(true)
                 .create_new(true)
                 .open(place)?;
-            let (rows, notes) = book.write(&name, &mut file)?;
+            let (rows, notes) = book.write(&name, truths, &mut file)?;
             if rows > 0 {
                 sources.push(Self {
                     import: CsvImport {

@@ -124,11 +124,7 @@ pub fn readable(bytes: &[u8]) -> Option<String> {
     if is_pdf(bytes) {
         return None;
     }
-    let text = match Encoding::of(bytes, true) {
-        // Control characters, which are judged below.
-        Encoding::Binary => String::from_utf8_lossy(bytes),
-        encoding => encoding.decode(bytes),
-    };
+    let text = Encoding::of(bytes, true).decode(bytes);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
     let is_strange = |c: char| c < ' ' && !matches!(c, '\n' | '\r' | '\t' | '\u{c}' | '\u{1b}');
     if text.contains(is_strange) {

@@ -63,10 +63,17 @@ impl Encoding {
 
     /// The encoding of a file of any size, by its beginning. The file is left there.
     pub fn of_file(file: &mut (impl Read + Seek)) -> io::Result<Self> {
-        let mut beginning = Vec::new();
-        file.take(BEGINNING).read_to_end(&mut beginning)?;
+        let (_, encoding) = Self::of_beginning(file)?;
         file.rewind()?;
-        Ok(Self::of(&beginning, (beginning.len() as u64) < BEGINNING))
+        Ok(encoding)
+    }
+
+    /// Reads the beginning that shows the encoding of a text.
+    pub fn of_beginning(text: &mut impl Read) -> io::Result<(Vec<u8>, Self)> {
+        let mut beginning = Vec::new();
+        text.take(BEGINNING).read_to_end(&mut beginning)?;
+        let encoding = Self::of(&beginning, (beginning.len() as u64) < BEGINNING);
+        Ok((beginning, encoding))
     }
 
     /// The text that a whole file is: an empty one where it has no bytes, nothing where they are no text.

@@ -165,24 +165,28 @@ impl<'a> Upload<'a> {
 
     /// Begins the next file. `name` may have directories in it and cannot climb out.
     pub fn file(self, name: &str) -> Result<UploadingFile<'a>, Error> {
-        let path = self.path_for(name)?;
-        self.receive(FILE, name.to_owned(), path, empty_file)
+        let nearest = self.nearest(name);
+        self.file_as(name, nearest.as_deref())
+    }
+
+    /// Begins the next file, under another name than the one that was sent if that cannot be had.
+    pub fn file_as(self, sent: &str, nearest: Option<&str>) -> Result<UploadingFile<'a>, Error> {
+        let path = self.path_for(sent, nearest)?;
+        self.receive(FILE, sent.to_owned(), path, empty_file)
+    }
+
+    fn nearest(&self, sent: &str) -> Option<String> {
+        let is_silent = self.on_conflict == OnConflict::RenameSilently;
+        let directory = Some(&self.directory).filter(|_| !is_silent);
+        arrival_name::nearest(self.zone, directory, sent)
     }
 
     /// The path for a file of this name, and `true` if that is only the nearest one.
-    fn path_for(&self, sent: &str) -> Result<(ZonePath, bool), Error> {
-        let is_silent = self.on_conflict == OnConflict::RenameSilently;
-        let directory = Some(&self.directory).filter(|_| !is_silent);
-        let nearest = arrival_name::nearest(self.zone, directory, sent);
-        let name = nearest.as_deref().unwrap_or(sent);
-        let mut path = self.zone.path_below(FILE, &self.directory, name)?;
-        if is_silent {
+    fn path_for(&self, sent: &str, nearest: Option<&str>) -> Result<(ZonePath, bool), Error> {
+        let name = nearest.unwrap_or(sent);
+        let path = self.zone.path_below(FILE, &self.directory, name)?;
+        if self.on_conflict == OnConflict::RenameSilently {
             hidden::check_name(FILE, name)?;
-        }
-        if nearest.is_some() {
-            let is_free = |path: &ZonePath| !self.names.contains(&path.key());
-            let free = endless_names(&path).find(is_free);
-            path = free.unwrap_or(path);
         }
         Ok((path, nearest.is_some()))
     }
@@ -195,7 +199,7 @@ impl<'a> Upload<'a> {
         modified: Option<i64>,
         (directory, file): (&Root, &str),
     ) -> Result<Self, Error> {
-        let path = self.path_for(name)?;
+        let path = self.path_for(name, self.nearest(name).as_deref())?;
         let link = |arrived: &StagedDirectory, at: &ZonePath| arrived.link(directory, file, at);
         let mut incoming = self.receive(FILE, name.to_owned(), path, link)?;
         let (file, content) = (&mut incoming.file, &incoming.content);
@@ -216,7 +220,7 @@ impl<'a> Upload<'a> {
         (path, is_nearest): (ZonePath, bool),
         stage: impl FnOnce(&StagedDirectory, &ZonePath) -> Result<File, DiskError>,
     ) -> Result<UploadingFile<'a>, Error> {
-        self.expect_acceptable(parameter, &path)?;
+        self.expect_acceptable(parameter, (&path, is_nearest))?;
         let content = stage(&self.arrived, &place(self.files.len()))?;
         let compared = self.on_conflict == OnConflict::RenameUnlessSame;
         Ok(UploadingFile {
@@ -236,16 +240,20 @@ impl<'a> Upload<'a> {
     }
 
     /// Refuses the next file where its name alone says that it cannot be taken.
-    fn expect_acceptable(&mut self, parameter: &'static str, path: &ZonePath) -> Result<(), Error> {
+    fn expect_acceptable(
+        &mut self,
+        parameter: &'static str,
+        (path, is_nearest): (&ZonePath, bool),
+    ) -> Result<(), Error> {
         if self.files.len() == FILES_MAX {
             return Err(UploadError::TooMany.into());
         }
-        if !self.names.insert(path.key()) {
+        if !is_nearest && !self.names.insert(path.key()) {
             return Err(UploadError::Twice { path: path.clone() }.into());
         }
         // What can be refused is refused before the content comes.
-        let target = self.target(parameter, path, &HashSet::new())?;
-        if self.on_conflict == OnConflict::Replace {
+        let target = self.target(parameter, (path, is_nearest), &HashSet::new())?;
+        if self.on_conflict == OnConflict::Replace && !is_nearest {
             check_lock(self.zone, path)?;
         }
         // A file that may be there already needs no space of its own.
@@ -258,21 +266,22 @@ impl<'a> Upload<'a> {
         Ok(())
     }
 
-    /// Where a file goes. `taken` are names that others of the same upload get.
+    /// Where a file goes. `taken` are names that others of the same upload get. Only a name that was
+    /// sent takes the place of what is there.
     fn target(
         &self,
         parameter: &'static str,
-        path: &ZonePath,
+        (path, is_nearest): (&ZonePath, bool),
         taken: &HashSet<String>,
     ) -> Result<Target, Error> {
-        if self.on_conflict == OnConflict::Replace {
+        if self.on_conflict == OnConflict::Replace && !is_nearest {
             return self.zone.target(parameter, path);
         }
         if self.on_conflict == OnConflict::RenameSilently {
             return hidden::vacancy(self.zone, parameter, (&self.directory, path), taken)
                 .map(Target::Vacancy);
         }
-        for candidate in names(path).filter(|name| !taken.contains(&name.key())) {
+        for candidate in endless_names(path).filter(|name| !taken.contains(&name.key())) {
             match self.zone.vacancy(parameter, &candidate) {
                 Ok(vacancy) => return Ok(Target::Vacancy(vacancy)),
                 Err(error) if error.code() == Code::FileExists => {}
@@ -351,18 +360,24 @@ impl<'a> Upload<'a> {
             .filter_map(|file| file.prepared.take())
             .collect();
         let (mut taken, mut targets) = (HashSet::new(), Vec::new());
+        let mut files: Vec<_> = self.files.iter().enumerate().collect();
+        // A name that was sent comes before one that is only the nearest.
+        files.sort_by_key(|(_, file)| file.is_nearest);
         let mut all = Vec::new();
-        for (number, file) in self.files.iter().enumerate() {
+        for (number, file) in files {
             if let Some(path) = self.already_there(file)? {
-                all.push(file.stored(&path, false));
+                all.push((number, file.stored(&path, false)));
                 continue;
             }
-            let target = self.target(file.parameter, &file.path, &taken)?;
+            let target = self.target(file.parameter, (&file.path, file.is_nearest), &taken)?;
             allowed(target.entry())?;
             hidden::take(&mut taken, target.path());
-            all.push(file.stored(target.path(), target.entry().is_none()));
+            let stored = file.stored(target.path(), target.entry().is_none());
+            all.push((number, stored));
             targets.push((number, target));
         }
+        all.sort_by_key(|(number, _)| *number);
+        let mut all: Vec<_> = all.into_iter().map(|(_, stored)| stored).collect();
         if targets.is_empty() {
             return Ok(all);
         }
@@ -430,7 +445,8 @@ impl<'a> UploadingFile<'a> {
     /// Bytes of the file that it takes the place of; none where it gets a name of its own.
     pub(super) fn replaces(&self) -> u64 {
         let upload = &self.upload;
-        let target = upload.target(self.file.parameter, &self.file.path, &HashSet::new());
+        let path = (&self.file.path, self.file.is_nearest);
+        let target = upload.target(self.file.parameter, path, &HashSet::new());
         target.map_or(0, |target| target.size())
     }
 

@@ -52,6 +52,8 @@ pub struct NextCall {
     pub arguments: Vec<(&'static str, Argument)>,
     /// Whether it is about the zone of the failure, which is added once it is known.
     here: bool,
+    /// Commands that the operation runs.
+    needs: &'static [&'static str],
 }
 
 /// The value of an argument.
@@ -190,7 +192,7 @@ impl Hint {
                     names.retain(|name| !is_missing(name));
                     names.is_empty()
                 }
-                HintPart::Call(call) => call.command().is_some_and(&is_missing),
+                HintPart::Call(call) => call.commands().any(&is_missing),
                 HintPart::Repeat(repeat) => repeat.command(given).is_some_and(&is_missing),
             });
         }
@@ -362,17 +364,23 @@ impl NextCall {
             operation,
             arguments: Vec::new(),
             here: false,
+            needs: &[],
         }
     }
 
     /// A call in the zone, and the group, of the failure.
     #[must_use]
     pub const fn here(operation: &'static str) -> Self {
-        Self {
-            operation,
-            arguments: Vec::new(),
-            here: true,
-        }
+        let mut call = Self::new(operation);
+        call.here = true;
+        call
+    }
+
+    /// Says which commands the operation runs with these arguments.
+    #[must_use]
+    pub const fn needing(mut self, commands: &'static [&'static str]) -> Self {
+        self.needs = commands;
+        self
     }
 
     /// Adds an argument.
@@ -410,9 +418,9 @@ impl NextCall {
         }
     }
 
-    /// The command that it runs, if it runs one.
-    fn command(&self) -> Option<&str> {
-        self.text("cmd")
+    /// The commands that it runs.
+    fn commands(&self) -> impl Iterator<Item = &str> {
+        self.needs.iter().copied().chain(self.text("cmd"))
     }
 
     /// Whether all of it is known.

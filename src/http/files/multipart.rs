@@ -91,7 +91,9 @@ impl<'a> MultipartReader<'a> {
         let mut modified = None;
         while self.has_part()? {
             let PartHead { field, file } = self.head()?;
-            if let Some(name) = file {
+            let is_file = file.is_some();
+            // A file input that was left empty has an empty name.
+            if let Some(name) = file.filter(|name| !name.is_empty()) {
                 return Ok(Some(FormFile { name, modified }));
             }
             self.fields += 1;
@@ -99,7 +101,7 @@ impl<'a> MultipartReader<'a> {
                 return Err(MultipartError::TooMuch.into());
             }
             let value = self.skip(FIELD_MAX)?;
-            modified = modified::of_field(&field, &value).or(modified);
+            modified = modified::of_field(&field, &value).or(modified.filter(|_| !is_file));
         }
         Ok(None)
     }
@@ -190,8 +192,7 @@ impl<'a> MultipartReader<'a> {
             .find(|(name, _)| name.trim().eq_ignore_ascii_case("content-disposition"));
         let head = disposition.map(|(_, value)| PartHead {
             field: parameter(value, "name").unwrap_or_default().into_owned(),
-            // A file input that was left empty has an empty name.
-            file: file_name(value).filter(|name| !name.is_empty()),
+            file: file_name(value),
         });
         let head = head.unwrap_or_default();
         self.buffer.drain(..end + HEAD_END.len());

@@ -113,7 +113,9 @@ fn store_files(
             sent = form.file()?;
         }
         while let Some(FormFile { name, modified }) = sent {
-            let mut file = upload.file(&name_of(&found.zone, &found.path, &name))?;
+            let name = name.rsplit('/').next().unwrap_or_default();
+            let nearest = nearest(&found.zone, &found.path, name);
+            let mut file = upload.file_as(name, nearest.as_deref())?;
             file.set_modified(modified);
             form.content(|piece| file.write(piece))?;
             upload = file.finish()?;
@@ -160,15 +162,11 @@ pub(super) fn to_fill<'a>(view: CallerView<'a>, directory: &str) -> Result<Resol
     Ok(found)
 }
 
-/// The name under which a file is stored: as it was sent where that is there already, else the
-/// nearest that every system can hold.
-fn name_of(zone: &Zone<'_>, directory: &ZonePath, sent: &str) -> String {
-    let name = sent.rsplit('/').next().unwrap_or_default();
-    if !name.is_empty() && zone.data.entry(&directory.join(name)).is_ok() {
-        name.to_owned()
-    } else {
-        portable_name(name)
-    }
+/// The nearest name that every system can hold, unless that is the one that was sent, or a file of
+/// that name is there already.
+fn nearest(zone: &Zone<'_>, directory: &ZonePath, sent: &str) -> Option<String> {
+    let is_there = !sent.is_empty() && zone.data.entry(&directory.join(sent)).is_ok();
+    Some(portable_name(sent)).filter(|name| !is_there && name != sent)
 }
 
 /// The time in which the file may follow the listing: a proxy collects all of it first.

@@ -163,6 +163,32 @@ fn what_stands_above_a_table_and_beside_it_stays() {
 }
 
 #[test]
+fn words_for_missing_values_and_truth_stay() {
+    let server = TestApp::start();
+    let client = server.client();
+    let text = "n,ok\n1,TRUE\nNA,FALSE\n#N/A,NULL\n,x\n";
+    file(&client, "storage", "a.csv", text);
+    for format in ["xlsx", "ods"] {
+        convert(&client, "a.csv", format);
+        convert(&client, &format!("a.{format}"), "b.csv");
+        assert_eq!(content(&client, "storage", "b.csv"), text, "{format}");
+    }
+    let call = at(
+        "storage",
+        "check.db",
+        &json!({"import_csv": "a.csv", "table": "t"}),
+    );
+    let answer = client.call("shed_sqlite", &call);
+    let rows = select(&client, "storage", "check.db", "SELECT n FROM t");
+    assert_eq!(
+        rows,
+        json!([{"n": 1}, {"n": null}, {"n": null}, {"n": null}])
+    );
+    let message = answer.body["message"].as_str().unwrap();
+    assert!(message.contains("2 value(s) such as NA"), "{message}");
+}
+
+#[test]
 fn a_database_becomes_a_sheet_each_table() {
     let server = TestApp::start();
     let client = server.client();
@@ -232,6 +258,31 @@ fn a_file_of_uploads_is_converted_into_a_zone() {
     assert_eq!(imported(&alice, "in.ods").1, json!([{"a": 1, "b": 2}]));
 }
 
+#[test]
+fn a_database_of_uploads_becomes_a_workbook() {
+    let server = small().app();
+    let alice = server.as_user("alice");
+    for query in ["CREATE TABLE t (a)", "INSERT INTO t VALUES (1)"] {
+        done(
+            &alice,
+            "shed_sqlite",
+            &at("storage", "b.db", &json!({"query": query})),
+        );
+    }
+    let database = place(&server, "alice", "storage").join("b.db");
+    upload(&alice, "in.db", std::fs::read(database).unwrap());
+    let data = convert(&alice, "in.db", "xlsx");
+    assert_eq!(
+        (&data["source_zone"], &data["path"]),
+        (&json!("uploads"), &json!("in.xlsx"))
+    );
+    assert_eq!(imported(&alice, "in.xlsx").1, json!([{"a": 1}]));
+    let call = json!({"zone": "storage", "path": "in.db", "to": "docx"});
+    let answer = alice.call("shed_convert", &call);
+    answer.refused(400, "INVALID_FORMAT");
+    assert!(answer.text.contains("`to` may be xlsx"), "{}", answer.text);
+}
+
 const MARKDOWN: &str = "# Title\n\nSome text:\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n";
 
 #[test]
@@ -293,6 +344,12 @@ fn text_is_no_document_by_its_name() {
         ("b.ods", "shed_patch_text", json!({})),
         ("c.xlsx", "shed_patch_text", json!({"overwrite": true})),
         ("d.ods", "shed_patch_text", json!({"position": "start"})),
+        ("e.ods", "shed_patch_text", json!({"dry_run": true})),
+        (
+            "f.ods",
+            "shed_patch_text",
+            json!({"dry_run": true, "overwrite": true}),
+        ),
         ("a.docx", "shed_create_file", json!({})),
         ("a.PDF", "shed_patch_text", json!({})),
         ("a.odp", "shed_create_file", json!({"file_type": "text"})),
@@ -304,12 +361,19 @@ fn text_is_no_document_by_its_name() {
         let answer = client.call(operation, &call);
         answer.refused(400, "INVALID_FORMAT");
         let hint = answer.body["error"]["hint"].as_str().unwrap();
-        assert!(hint.contains("shed_convert"), "{hint}");
-        let is_table = ["xlsx", "ods"].iter().any(|end| name.ends_with(end));
-        if is_table || installed(&client, "pandoc") && !name.ends_with("PDF") {
-            for step in crate::ops::calls::steps(hint, operation, &call) {
-                done(&client, &step.operation, &step.arguments);
-            }
+        let needed: &[&str] = match name.rsplit_once('.') {
+            Some((_, "xlsx" | "ods")) => &[],
+            Some((_, "PDF")) => &["pandoc", "weasyprint"],
+            _ => &["pandoc"],
+        };
+        let is_made = needed.iter().all(|program| installed(&client, program));
+        assert_eq!(hint.contains("shed_convert"), is_made, "{hint}");
+        let is_shown = call["dry_run"] == true;
+        if is_shown {
+            continue;
+        }
+        for step in crate::ops::calls::steps(hint, operation, &call) {
+            done(&client, &step.operation, &step.arguments);
         }
     }
     // Everything else is free.
@@ -333,15 +397,32 @@ fn a_command_that_writes_text_under_such_a_name_is_told() {
     let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "a.csv", "a,b\n1,2\n");
-    for call in [
-        json!({"zone": "storage", "cmd": "cat", "args": ["a.csv"], "stdout_file": "b.xlsx"}),
-        json!({"zone": "storage", "cmd": "cp", "args": ["a.csv", "c.xlsx"]}),
+    for (format, made, call) in [
+        (
+            "XLSX",
+            "xlsx",
+            json!({"cmd": "cat", "args": ["a.csv"], "stdout_file": "b.xlsx"}),
+        ),
+        (
+            "XLSX",
+            "xlsx",
+            json!({"cmd": "cp", "args": ["a.csv", "c.xlsx"]}),
+        ),
+        (
+            "ODP",
+            "pptx",
+            json!({"cmd": "cp", "args": ["a.csv", "c.odp"]}),
+        ),
     ] {
+        let mut call = call;
+        call["zone"] = "storage".into();
         let answer = client.call("shed_exec", &call);
         answer.data();
         let message = answer.body["message"].as_str().unwrap();
         assert!(
-            message.contains("no XLSX file") && message.contains("shed_convert"),
+            message.contains(&format!("no {format} file"))
+                && message.contains("shed_convert")
+                && message.contains(&format!("to=\"{made}\"")),
             "{message}"
         );
     }

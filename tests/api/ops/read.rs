@@ -409,13 +409,7 @@ fn a_pdf_that_needs_a_password_says_so() {
 fn an_encrypted_document_says_so() {
     let server = TestApp::start();
     let client = server.client();
-    let stream = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes);
-    let mut document = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".to_vec();
-    document.resize(512, 0);
-    document.extend(stream);
-    document.resize(512 + 64, 0);
-    document.extend([34, 0, 2]);
-    document.resize(1024, 0);
+    let document = super::sqlite::encrypted();
     for name in ["a.xlsx", "a.docx", "a.pptx"] {
         upload(&client, name, &document);
         let answer = client.call("shed_read", &json!({"zone": "uploads", "path": name}));

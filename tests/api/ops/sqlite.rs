@@ -232,10 +232,8 @@ pub(crate) const PROVOKED: Provoked = &[
 fn imports(stage: &Stage<'_>, content: &str, more: &Value, named: &[&str]) {
     people(&stage.client(), "storage");
     stage.file("storage", "a.csv", content);
-    let mut call = json!({"import_csv": "a.csv", "table": "people", "if_exists": "replace"});
-    for (name, value) in more.as_object().unwrap() {
-        call[name] = value.clone();
-    }
+    let call = json!({"import_csv": "a.csv", "table": "people", "if_exists": "replace"});
+    let call = joined(call, more);
     stage.refuses(&at("storage", "people.db", &call), named);
     let rows = select(
         &stage.client(),
@@ -246,13 +244,23 @@ fn imports(stage: &Stage<'_>, content: &str, more: &Value, named: &[&str]) {
     assert_eq!(rows.as_array().unwrap().len(), 2);
 }
 
-/// A call on a database.
-pub(super) fn at(zone: &str, path: &str, call: &Value) -> Value {
-    let mut arguments = json!({"zone": zone, "path": path});
-    for (name, value) in call.as_object().unwrap() {
+/// Arguments, with these in the place of theirs.
+pub(super) fn joined(mut arguments: Value, more: &Value) -> Value {
+    for (name, value) in more.as_object().unwrap() {
         arguments[name] = value.clone();
     }
     arguments
+}
+
+/// A call on a database.
+pub(super) fn at(zone: &str, path: &str, call: &Value) -> Value {
+    joined(json!({"zone": zone, "path": path}), call)
+}
+
+/// The call that makes of a file the table `t` of `data.db`, in the place of what it has.
+pub(super) fn replacing(zone: &str, csv: &str, more: &Value) -> Value {
+    let call = json!({"import_csv": csv, "table": "t", "if_exists": "replace"});
+    joined(at(zone, "data.db", &call), more)
 }
 
 /// Any call of a statement.
@@ -286,10 +294,9 @@ pub(super) fn people(client: &Client<'_>, zone: &str) {
 #[track_caller]
 pub(super) fn import(client: &Client<'_>, content: &str, more: &Value) -> Value {
     file(client, "storage", "data.csv", content);
-    let call = json!({"import_csv": "data.csv", "table": "t", "if_exists": "replace"});
-    let mut call = at("storage", "data.db", &call);
-    for (name, value) in more.as_object().unwrap() {
-        call[name] = value.clone();
-    }
-    done(client, "shed_sqlite", &call)
+    done(
+        client,
+        "shed_sqlite",
+        &replacing("storage", "data.csv", more),
+    )
 }

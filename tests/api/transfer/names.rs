@@ -62,7 +62,10 @@ fn one_strange_name_loses_no_other_file() {
     assert_eq!(again.data()["files"][0]["path"], "in/What now_ (3).txt");
     let over = "/files/upload?zone=storage&path=in&overwrite=true";
     let over = send(&ada, over, &[("What now?.txt", b"y")]);
-    assert_eq!(over.data()["files"][0]["created"], false);
+    // Nobody named the file that has the nearest name.
+    let stored = &over.data()["files"][0];
+    assert_eq!(stored["path"], "in/What now_ (4).txt");
+    assert_eq!(stored["created"], true);
     for name in [".git/config", "../x"] {
         let refused = send(
             &ada,
@@ -71,7 +74,35 @@ fn one_strange_name_loses_no_other_file() {
         );
         assert_eq!(refused.status / 100, 4, "{name}");
     }
-    assert_eq!(files(&server, "ada").len(), 9);
+    assert_eq!(files(&server, "ada").len(), 10);
+}
+
+#[test]
+fn a_name_that_was_sent_goes_before_a_nearest_one() {
+    let server = TestApp::start();
+    let client = server.client();
+    let near: (&str, &[u8]) = ("a?.txt", b"near");
+    let sent: (&str, &[u8]) = ("a_.txt", b"sent");
+    for (parameters, order) in [
+        ("path=one", [near, sent]),
+        ("path=two", [sent, near]),
+        ("path=three&overwrite=true", [near, sent]),
+        ("path=three&overwrite=true", [near, sent]),
+    ] {
+        let address = format!("/files/upload?zone=storage&{parameters}");
+        let answer = send(&client, &address, &order);
+        let directory = &parameters[5..].split('&').next().unwrap();
+        let stored = answer.data()["files"].as_array().unwrap();
+        for ((name, content), stored) in order.iter().zip(stored) {
+            assert_eq!(&stored["name"], name, "{answer:?}");
+            let path = stored["path"].as_str().unwrap();
+            let is_nearest = *name == "a?.txt";
+            assert_eq!(path == format!("{directory}/a_.txt"), !is_nearest, "{path}");
+            assert_eq!(stored["renamed"], json!(is_nearest.then_some(true)));
+            let read = crate::ops::stage::content(&client, "storage", path);
+            assert_eq!(read.as_bytes(), *content);
+        }
+    }
 }
 
 #[test]
@@ -123,6 +154,8 @@ fn the_time_of_change_is_kept() {
         (field("mtime", "1500000000"), "b"),
         (field("other", "1500000000"), "c"),
         (String::new(), "d"),
+        (field("lastModified", "1500000000999"), ""),
+        (String::new(), "f"),
     ] {
         write!(body, "{time}{}x\r\n", form::head(name)).unwrap();
     }
@@ -141,6 +174,7 @@ fn the_time_of_change_is_kept() {
         ("c", false),
         ("d", false),
         ("e", true),
+        ("f", false),
     ] {
         let place = server.data().join("shared/Storage/data").join(name);
         let modified = std::fs::metadata(place).unwrap().modified().unwrap();

@@ -324,6 +324,19 @@ fn what_is_no_document_is_refused() {
 }
 
 #[test]
+fn a_part_that_is_too_large_is_refused() {
+    let paragraph = |text: &str| format!("<w:p><w:r><w:t>{text}</w:t></w:r></w:p>");
+    for (blanks, expected) in [(1 << 20, Ok("a\nb\n")), (64 << 20, Err("more than 64 MB"))] {
+        let document = [paragraph("a"), " ".repeat(blanks), paragraph("b")].concat();
+        let found = read(DocumentKind::Docx, &[("word/document.xml", &document)]);
+        match expected {
+            Ok(text) => assert_eq!(found.as_deref(), Ok(text)),
+            Err(reason) => assert!(found.is_err_and(|error| error.contains(reason))),
+        }
+    }
+}
+
+#[test]
 fn text_is_bounded_and_depth_is_no_matter() {
     let many = "<w:p><w:t>äöü</w:t></w:p>".repeat(100_000);
     let mut text = TextBuilder::new(1000);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use fileshed_search::{Pattern, section};
+use fileshed_search::{Pattern, sections};
 use fileshed_text::lines;
 use fileshed_types::Error;
 use serde::{Deserialize, Serialize};
@@ -136,7 +136,7 @@ impl Files<'_> {
             {
                 let path = entry.path.as_str();
                 match self.document(path, &content) {
-                    Some(Ok(text)) => search.file(path, &text, |line| section(&text, line)),
+                    Some(Ok(text)) => search.file(path, &text, sections(&text)),
                     None if !is_binary(&content.bytes) => {
                         search.file(path, &decoded(&content.bytes), |_| None);
                     }
@@ -185,7 +185,12 @@ struct Search<'s> {
 
 impl Search<'_> {
     /// Searches a text, of whose lines some belong to a page, slide or sheet.
-    fn file<'t>(&mut self, path: &str, content: &str, section: impl Fn(u64) -> Option<&'t str>) {
+    fn file<'t>(
+        &mut self,
+        path: &str,
+        content: &str,
+        mut section: impl FnMut(u64) -> Option<&'t str>,
+    ) {
         let pattern = self.pattern;
         let lines = (1..).zip(lines(content.as_bytes()));
         let mut lines = lines.filter(|(_, line)| pattern.is_match(line));

@@ -204,11 +204,7 @@ impl Files<'_> {
         lines: LineRequest,
         beginning: &FileBytes,
     ) -> Result<SelectedLines, Error> {
-        let encoding = match Encoding::of(&beginning.bytes, false) {
-            // Control characters, but no NUL: shown as they are.
-            Encoding::Binary => Encoding::Utf8,
-            encoding => encoding,
-        };
+        let encoding = Encoding::of(&beginning.bytes, false);
         let source = || FileReader {
             files: self,
             beginning,
@@ -259,13 +255,9 @@ impl io::Read for FileReader<'_> {
     }
 }
 
-/// The characters of a text, whatever its encoding.
+/// The characters of a text, whatever its encoding; control characters are shown as they are.
 pub(super) fn decoded(bytes: &[u8]) -> Cow<'_, str> {
-    match Encoding::of(bytes, true) {
-        // Control characters, but no NUL: shown as they are.
-        Encoding::Binary => String::from_utf8_lossy(bytes),
-        encoding => encoding.decode(bytes),
-    }
+    Encoding::of(bytes, true).decode(bytes)
 }
 
 /// Whether a model may see it.

@@ -3,9 +3,7 @@
 
 use std::io::{Read, Seek as _};
 
-use super::invocation::{Invocation, Run};
-use super::{CommandLine, line};
-use crate::process::file_sink;
+use super::filter;
 use crate::runs::Runs;
 use fileshed_storage::DiskError;
 use fileshed_types::Error;
@@ -55,33 +53,15 @@ fn run_on(
     document: &mut dyn Read,
     most: usize,
 ) -> Result<ProgramOutput, Error> {
-    // The plan stands for what runs: a command without a name in the zone, which every zone has.
-    let judged = ["document.pdf", "-"].map(str::to_owned);
-    let command_line = CommandLine {
-        command: PDF_COMMAND,
-        arguments: &judged,
-        ..CommandLine::default()
-    };
-    let plan = line::judge(runs, zone, &command_line, None)?;
-    let run = Run::new(runs, zone, &command_line, &plan, &zone.data)?;
-    let staging = zone.store.staging(&zone.tenant)?;
     let fail = |error| DiskError::of("read", &ZonePath::root(), error);
-    let mut input = staging.create()?;
+    let mut input = zone.store.staging(&zone.tenant)?.create()?;
     std::io::copy(document, input.file()).map_err(fail)?;
-    let mut written = staging.create()?;
-    let output = file_sink(&mut written)?;
-    let ran = run.start(Invocation::helper(command, arguments, &input, output))?;
-    let ran = run.finish(ran, None, |_| Ok([None; 2]))?;
-    if ran.status != 0 {
-        // Among what is wrong with its syntax.
-        let says = |line: &&str| line.contains("password") || line.contains("page range");
-        let mut lines = ran.stderr.lines();
-        let said = lines.clone().find(says).or_else(|| lines.next());
-        return Ok(Err(match said.unwrap_or_default().trim() {
-            "" => format!("{command} ended with status {}", ran.status),
-            said => said.chars().take(200).collect(),
-        }));
-    }
+    let judged = (PDF_COMMAND, ["document.pdf", "-"].as_slice());
+    let written = filter(runs, zone, command, judged, arguments, &input)?;
+    let mut written = match written {
+        Ok(written) => written,
+        Err(reason) => return Ok(Err(reason)),
+    };
     let mut bytes = Vec::new();
     let file = written.file();
     file.rewind().map_err(fail)?;

@@ -31,7 +31,22 @@ pub(super) struct DatabaseCall<'a> {
     pub(super) csv: Option<Entry>,
 }
 
-impl DatabaseCall<'_> {
+impl<'a> DatabaseCall<'a> {
+    pub(super) fn new(
+        runs: &'a Runs,
+        zone: &'a Zone<'a>,
+        operation: &'static str,
+        path: ZonePath,
+    ) -> Self {
+        Self {
+            runs,
+            zone,
+            operation,
+            path,
+            csv: None,
+        }
+    }
+
     /// Starts a child and understands its answer.
     pub(super) fn child(
         &self,
@@ -108,13 +123,7 @@ impl DatabaseCall<'_> {
 /// Rolls back what a dead process left half done in the database at `path`. For calls that hold the
 /// zone's write lock.
 pub(super) fn recover(runs: &Runs, zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
-    let call = DatabaseCall {
-        runs,
-        zone,
-        operation: "shed_sqlite",
-        path: path.clone(),
-        csv: None,
-    };
+    let call = DatabaseCall::new(runs, zone, "shed_sqlite", path.clone());
     let entry = zone.data.followed(path)?;
     let most = call.most(entry.size())?;
     let database = TargetDatabase::Zone {

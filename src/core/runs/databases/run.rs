@@ -64,20 +64,24 @@ pub fn run(
     path: &str,
     task: DatabaseTask<'_>,
 ) -> Result<DatabaseOutcome, Error> {
-    let call = DatabaseCall {
-        runs,
-        zone,
-        operation,
-        path: zone.path_to_change("path", path)?,
-        csv: None,
-    };
+    let path = zone.path_to_change("path", path)?;
+    let call = DatabaseCall::new(runs, zone, operation, path);
     match task {
         DatabaseTask::Query(query, None) => match call.query(query, None)? {
             DatabaseReply::Rows(rows) => Ok(DatabaseOutcome::Rows(rows)),
             DatabaseReply::Changed(changed) => Ok(DatabaseOutcome::Changed(changed)),
             other => Err(call.refused(other)),
         },
-        DatabaseTask::Query(query, Some(file)) => call.export(query, file),
+        DatabaseTask::Query(query, Some(file)) => {
+            let mut file = StreamFile::new(zone, operation, "output_csv", file)?;
+            if file.path == call.path {
+                return Err(call.same_file("output_csv"));
+            }
+            let exported = call.export(query, (zone, &mut file))?;
+            let path = file.path.as_str().to_owned();
+            file.install(zone)?;
+            Ok(DatabaseOutcome::Exported(exported, path))
+        }
         DatabaseTask::Import(import) => call.import(import),
     }
 }
@@ -125,24 +129,20 @@ impl<'a> DatabaseCall<'a> {
         }
     }
 
-    /// Rows to a file of the zone.
-    fn export(&self, mut query: Query, file: &str) -> Result<DatabaseOutcome, Error> {
-        let mut file = StreamFile::new(self.zone, self.operation, "output_csv", file)?;
-        if file.path == self.path {
-            return Err(self.same_file("output_csv"));
-        }
-        let old = self.zone.target("output_csv", &file.path)?.size();
+    /// Rows to a file of a zone.
+    fn export(
+        &self,
+        mut query: Query,
+        (zone, file): (&Zone<'_>, &mut StreamFile),
+    ) -> Result<ExportedCsv, Error> {
+        let old = zone.target("output_csv", &file.path)?.size();
         let most = self.most(old)?;
         if let Some(export) = &mut query.export {
             export.most = most;
             export.fit(file.path.as_str());
         }
         match self.query(query, Some(&mut file.staged))? {
-            DatabaseReply::Exported(exported) => {
-                let path = file.path.as_str().to_owned();
-                file.install(self.zone)?;
-                Ok(DatabaseOutcome::Exported(exported, path))
-            }
+            DatabaseReply::Exported(exported) => Ok(exported),
             DatabaseReply::Refused(DatabaseError::Full) => Err(self.full(&file.path, most, old)?),
             other => Err(self.refused(other)),
         }
@@ -385,6 +385,31 @@ pub(crate) fn source(
     file(&uploads, &path).map_or(Err(error), |entry| Ok((entry, Some(from))))
 }
 
+/// Writes every table of a database as a sheet of a file, which may be in another zone.
+pub(crate) fn tables(
+    runs: &Runs,
+    zone: &Zone<'_>,
+    path: &str,
+    export: Export,
+    file: (&Zone<'_>, &mut StreamFile),
+) -> Result<ExportedCsv, Error> {
+    let names = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') \
+                 AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY rowid";
+    let path = zone.path_to_change("path", path)?;
+    let call = DatabaseCall::new(runs, zone, CONVERSION, path);
+    let query = Query {
+        sql: names.to_owned(),
+        parameters: StatementParameters::List(Vec::new()),
+        limit: None,
+        bytes: 0,
+        export: Some(Export {
+            tables: true,
+            ..export
+        }),
+    };
+    call.export(query, file)
+}
+
 /// Writes the rows of a CSV file or workbook to another file, as its format has them.
 pub(crate) fn convert(
     runs: &Runs,
@@ -398,13 +423,7 @@ pub(crate) fn convert(
         elsewhere: from.is_some(),
         ..CsvImport::default()
     };
-    let mut call = DatabaseCall {
-        runs,
-        zone,
-        operation: CONVERSION,
-        path: entry.path().clone(),
-        csv: None,
-    };
+    let mut call = DatabaseCall::new(runs, zone, CONVERSION, entry.path().clone());
     call.csv = from.map(|_| entry);
     export.most = call.most(0)?;
     let most = export.most;

@@ -224,10 +224,12 @@ pub(crate) fn above_table(
     let widths = rows.iter().map(ByteRecord::len);
     let width = widths.max_by_key(|width| (count(*width), *width));
     let width = width.unwrap_or_default();
+    let signs = rows.iter().take_while(|row| starts_with(row, b"#"));
+    let is_alone = signs.count() == 1;
     let mut top = rows.as_slice();
     while let [first, below @ ..] = top
         && !below.is_empty()
-        && is_comment(first, below, width)
+        && is_comment(first, below, width, is_alone)
     {
         top = below;
     }
@@ -236,8 +238,11 @@ pub(crate) fn above_table(
             .iter()
             .take(ABOVE)
             .take_while(|row| is_title(row, width));
-        let below = &top[titles.count()..];
-        if below.first().is_some_and(|row| is_header(row, width)) {
+        let (above, below) = top.split_at(titles.count());
+        // One row with some names is the header itself where all rows below it look alike.
+        let is_named = matches!(above, [row] if row.len() == width && filled(row).count() > 1)
+            && below.iter().all(|row| is_header(row, width));
+        if !is_named && below.first().is_some_and(|row| is_header(row, width)) {
             top = below;
         }
     }
@@ -249,16 +254,19 @@ fn filled(row: &ByteRecord) -> impl Iterator<Item = &[u8]> {
     row.iter().filter(|field| !field.trim_ascii().is_empty())
 }
 
+fn starts_with(row: &ByteRecord, sign: &[u8]) -> bool {
+    row.get(0).is_some_and(|field| field.starts_with(sign))
+}
+
 /// `true` for a row that begins with `#`, unless it may be the header: it has as many fields as the
-/// table, and the row below is none.
-fn is_comment(row: &ByteRecord, below: &[ByteRecord], width: usize) -> bool {
-    let starts_with =
-        |row: &ByteRecord, sign: &[u8]| row.get(0).is_some_and(|field| field.starts_with(sign));
+/// table, and it `is_alone` or the row below is none.
+fn is_comment(row: &ByteRecord, below: &[ByteRecord], width: usize, is_alone: bool) -> bool {
     let next = below.iter().find(|row| !starts_with(row, b"#"));
     if starts_with(row, b"##") {
         next.is_some()
     } else if starts_with(row, b"# ") {
-        row.len() != width || next.is_some_and(|next| width < 2 || is_header(next, width))
+        let is_above = |next| width < 2 || (!is_alone && is_header(next, width));
+        row.len() != width || next.is_some_and(is_above)
     } else {
         starts_with(row, b"#") && row.len() != width
     }
@@ -347,6 +355,21 @@ mod tests {
                 "# made by x\n# on Monday, late\n",
             ),
             ("# x,y\n1,2\n3,4\n", ""),
+            ("# name,city\nAda,Ulm\nBob,Aue\n", ""),
+            ("# name,city\nAda,Ulm\n", ""),
+            ("# made by x\na,b\nc,d\n", "# made by x\n"),
+            ("# made by x\na\nb\n", "# made by x\n"),
+            ("id,name,,\nx,Ada,a,b\ny,Bob,c,\n", ""),
+            ("id,,city,\nx,Ada,Ulm,b\ny,Bob,Aue,d\n", ""),
+            (
+                "By:,Ada,,\nwho,what,place,sum\nBob,pen,Ulm,2\n",
+                "By:,Ada,,\n",
+            ),
+            (
+                "By:,Ada,,\n\nAt:,Ulm,,\nwho,what,a,b\nBob,pen,c,d\n",
+                "By:,Ada,,\n\nAt:,Ulm,,\n",
+            ),
+            ("People,,\nname,mail,city\nAda,a@b,Ulm\n", "People,,\n"),
             ("##f=1\n#c,d\n1,2\n3,4\n", "##f=1\n"),
             ("#,name\n1,Ada\n", ""),
             ("1\n2,3,4\n", ""),

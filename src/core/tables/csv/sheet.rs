@@ -19,7 +19,7 @@ use crate::work::DatabaseError;
 const BEGINNINGS: [&[u8]; 2] = [b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"];
 
 /// Said of a workbook that only its password opens.
-pub(crate) const ENCRYPTED: &str = "it is encrypted: only its password opens it";
+pub const ENCRYPTED: &str = "it is encrypted: only its password opens it";
 
 /// Whether a file may be a spreadsheet. No CSV file begins so.
 pub(crate) fn is_sheet(file: &mut File) -> std::io::Result<bool> {
@@ -84,10 +84,12 @@ impl Workbook {
         })
     }
 
-    /// Writes the rows of a sheet as CSV. Returns how many, with notes on what is not as a person sees it.
+    /// Writes the rows of a sheet as CSV, with these words for false and true. Returns how many, with
+    /// notes on what is not as a person sees it.
     pub(crate) fn write(
         &mut self,
         name: &str,
+        truths: [&str; 2],
         csv: &mut File,
     ) -> Result<(u64, Vec<String>), DatabaseError> {
         let unread = |error: Error| DatabaseError::CsvUnreadable {
@@ -108,7 +110,7 @@ impl Workbook {
                     }
                     filled += u64::from(is_filled && *cell != Data::Empty);
                     fields.push(match cell {
-                        Data::Bool(truth) => u8::from(*truth).to_string(),
+                        Data::Bool(truth) => truths[usize::from(*truth)].to_owned(),
                         cell => text(cell),
                     });
                 }

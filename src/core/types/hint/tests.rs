@@ -121,6 +121,10 @@ fn clauses_that_need_a_missing_command_are_left_out() {
     let look = || Hint::from(file.clone()).instead("look at it");
     assert_eq!(without(look(), &[]), "shed_exec(cmd=\"file\")");
     assert_eq!(without(look(), &["file"]), "look at it");
+    let convert = NextCall::new("shed_convert").needing(&["pandoc", "weasyprint"]);
+    let print = || Hint::new("write it").or("print it: ").call(convert.clone());
+    assert_eq!(without(print(), &[]), "write it; print it: shed_convert()");
+    assert_eq!(without(print(), &["weasyprint"]), "write it");
     // The failed call again runs the same command.
     let list = "shed_allowed_commands() lists the commands that are installed";
     let again = || Hint::from(Repeat::with("args", "."));

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
-use super::{at, import, select, sql};
+use super::{at, import, replacing, select, sql};
 use crate::ops::stage::{self, content, done, file, place, small};
 use fileshed_test_support::{Client, TestApp};
 
@@ -14,15 +14,7 @@ fn bytes(server: &TestApp, name: &str, bytes: &[u8]) {
 }
 
 fn bring(client: &Client<'_>, csv: &str, more: &Value) -> (Value, Value) {
-    let mut call = at(
-        "storage",
-        "data.db",
-        &json!({"import_csv": csv, "table": "t", "if_exists": "replace"}),
-    );
-    for (name, value) in more.as_object().unwrap() {
-        call[name] = value.clone();
-    }
-    let data = done(client, "shed_sqlite", &call);
+    let data = done(client, "shed_sqlite", &replacing("storage", csv, more));
     let rows = select(client, "storage", "data.db", "SELECT * FROM t");
     (data, rows)
 }
@@ -519,7 +511,9 @@ fn what_is_imported_is_exported_again() {
     };
     let outcome = TestRunner::new(config).run(&table, |rows| {
         let quoted = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
-        let header: Vec<String> = (0..rows[0].len()).map(|number| format!("h{number}")).collect();
+        let header: Vec<String> = (0..rows[0].len())
+            .map(|number| format!("h{number}"))
+            .collect();
         let mut text = format!("{}\n", header.join(","));
         for row in &rows {
             text.push_str(&row.iter().map(quoted).collect::<Vec<_>>().join(","));
@@ -527,10 +521,14 @@ fn what_is_imported_is_exported_again() {
         }
         import(&client, &text, &json!({"delimiter": ","}));
         let stored = select(&client, "storage", "data.db", "SELECT * FROM t");
-        let export = at("storage", "data.db", &json!({"query": "SELECT * FROM t", "output_csv": "back.csv"}));
+        let export = at(
+            "storage",
+            "data.db",
+            &json!({"query": "SELECT * FROM t", "output_csv": "back.csv"}),
+        );
         done(&client, "shed_sqlite", &export);
         // Numbers may be written otherwise (`1.50`), but they are the same when they are read again.
-        let call = at("storage", "data.db", &json!({"import_csv": "back.csv", "table": "t", "if_exists": "replace", "delimiter": ","}));
+        let call = replacing("storage", "back.csv", &json!({"delimiter": ","}));
         let again = done(&client, "shed_sqlite", &call);
         prop_assert_eq!(again["rows_imported"].as_u64(), Some(rows.len() as u64));
         let restored = select(&client, "storage", "data.db", "SELECT * FROM t");
@@ -558,8 +556,7 @@ fn a_file_of_uploads_becomes_a_table_where_it_is() {
     let rows = |zone: &str| select(&alice, zone, "data.db", "SELECT * FROM t");
     for zone in ["storage", "documents"] {
         for csv in ["in/sales.csv", "uploads/in/sales.csv"] {
-            let call = json!({"import_csv": csv, "table": "t", "if_exists": "replace"});
-            let data = done(&alice, "shed_sqlite", &at(zone, "data.db", &call));
+            let data = done(&alice, "shed_sqlite", &replacing(zone, csv, &json!({})));
             assert_eq!(data["csv_zone"], "uploads", "{data}");
             assert_eq!(data["csv_path"], "in/sales.csv");
             assert_eq!(rows(zone), json!([{"item": "pen", "amount": 2}]));
@@ -568,8 +565,8 @@ fn a_file_of_uploads_becomes_a_table_where_it_is() {
     // It stays where it is, and one of the zone itself comes first.
     assert!(content(&alice, "uploads", "in/sales.csv").contains("pen"));
     file(&alice, "storage", "in/sales.csv", "item\nink\n");
-    let call = json!({"import_csv": "in/sales.csv", "table": "t", "if_exists": "replace"});
-    let data = done(&alice, "shed_sqlite", &at("storage", "data.db", &call));
+    let call = replacing("storage", "in/sales.csv", &json!({}));
+    let data = done(&alice, "shed_sqlite", &call);
     assert_eq!(data["csv_zone"], Value::Null);
     assert_eq!(rows("storage"), json!([{"item": "ink"}]));
 }
@@ -658,12 +655,7 @@ fn tables_are_found_below_titles_and_comments() {
         ("made \"by\" hand\nand more\n", json!({"skip_rows": 1})),
     ] {
         file(&client, "storage", "a.csv", &format!("{above}{table}"));
-        let call = json!({"import_csv": "a.csv", "table": "t", "if_exists": "replace"});
-        let mut call = at("storage", "data.db", &call);
-        for (name, value) in more.as_object().unwrap() {
-            call[name] = value.clone();
-        }
-        let answer = client.call("shed_sqlite", &call);
+        let answer = client.call("shed_sqlite", &replacing("storage", "a.csv", &more));
         answer.data();
         let stored = select(&client, "storage", "data.db", "SELECT * FROM t");
         assert_eq!(stored, rows, "{above}");

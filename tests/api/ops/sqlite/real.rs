@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::at;
+use super::{at, replacing};
 use crate::ops::stage::done;
 use fileshed_test_support::{Server, TestApp, skip};
 
@@ -65,14 +65,7 @@ fn compare(
     done(&client, "shed_tree", &json!({"zone": "storage"}));
     let zone = server.data().join("shared/Storage/data");
     std::fs::write(zone.join("real.csv"), bytes).unwrap();
-    let mut call = at(
-        "storage",
-        "real.db",
-        &json!({"import_csv": "real.csv", "table": "t", "if_exists": "replace"}),
-    );
-    for (name, value) in more.as_object().unwrap() {
-        call[name] = value.clone();
-    }
+    let call = replacing("storage", "real.csv", more);
     let data = done(&client, "shed_sqlite", &call);
     let header = if data["import_info"]["has_header"] == true {
         "yes"
@@ -81,7 +74,7 @@ fn compare(
     };
     let compared = Command::new("python3")
         .args(["-c", COMPARE])
-        .args([zone.join("real.csv"), zone.join("real.db")])
+        .args([zone.join("real.csv"), zone.join("data.db")])
         .args([encoding, delimiter, header])
         .output()
         .unwrap();

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::{at, select};
-use crate::ops::stage::{done, place, small, upload};
+use super::{at, joined, select};
+use crate::ops::stage::{content, done, place, small, upload};
 use fileshed_test_support::Client;
 
 const XLSX: &[u8] = include_bytes!("../../../sandbox/book.xlsx");
@@ -177,11 +177,8 @@ fn sheets_are_chosen_by_name_or_all_become_tables() {
     );
     upload(&alice, "b.xlsx", book);
     let call = |more: Value| {
-        let mut call = at("storage", "a.db", &json!({"import_csv": "b.xlsx"}));
-        for (name, value) in more.as_object().unwrap() {
-            call[name] = value.clone();
-        }
-        alice.call("shed_sqlite", &call)
+        let call = at("storage", "a.db", &json!({"import_csv": "b.xlsx"}));
+        alice.call("shed_sqlite", &joined(call, &more))
     };
     let data = call(json!({})).data().clone();
     assert_eq!(data["rows_imported"], 3);
@@ -215,6 +212,15 @@ fn sheets_are_chosen_by_name_or_all_become_tables() {
     let answer = call(json!({"sheet": "Q2", "table": "t"}));
     answer.refused(400, "INVALID_PARAMETER");
     assert!(answer.text.contains("Stock, Q1 2024"), "{}", answer.text);
+    let answer = call(json!({"date_columns": ["sum", "day"], "if_exists": "replace"}));
+    answer.refused(400, "INVALID_PARAMETER");
+    let message = answer.body["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("date_columns") && message.contains("\"day\""),
+        "{message}"
+    );
+    assert!(answer.text.contains("item, sum"), "{}", answer.text);
+    call(json!({"date_columns": ["sum"], "if_exists": "replace"})).data();
     upload(&alice, "c.csv", "a\n1\n");
     let sheet = at(
         "storage",
@@ -297,6 +303,13 @@ fn cells_are_what_a_person_sees_or_it_is_said() {
     ] {
         assert!(message.contains(told), "{told}: {message}");
     }
+    let converted = json!({"zone": "storage", "path": "b.xlsx", "to": "csv"});
+    done(&alice, "shed_convert", &converted);
+    let csv = content(&alice, "storage", "b.csv");
+    assert!(
+        csv.contains("Ulm,TRUE,") && csv.contains("Aue,FALSE,"),
+        "{csv}"
+    );
     let read = done(
         &alice,
         "shed_read",

@@ -77,6 +77,8 @@ fn names_that_not_every_system_takes_become_ones_that_it_does() {
     for (sent, stored) in [
         ("what?.txt", "what_.txt"),
         ("../../up.txt", "up.txt"),
+        ("what?.txt", "what_ (2).txt"),
+        ("what_.txt", "what_.txt"),
         (".fs_pepper", "_.fs_pepper"),
         ("gr\u{fc}n \u{65e5}.txt", "gr\u{fc}n \u{65e5}.txt"),
     ] {

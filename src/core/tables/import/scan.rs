@@ -1,0 +1,202 @@
+//! The first reading of a file: its columns, and the types that hold all their values.
+
+use ::csv::ByteRecord;
+use serde_json::{Map, Value};
+
+use super::ROWS;
+use super::csv_text::CsvText;
+use crate::csv::{Column, ColumnType, CsvEncoding, Dates, Decimal, column_names};
+use crate::engine::Engine;
+use crate::work::{CsvImport, DatabaseError, ImportInfo, ImportedTable, MOST_COLUMNS};
+
+/// The most rows that are told of those that were cut.
+const ROWS_TOLD: usize = 10;
+
+/// What the first reading of a file found.
+pub(super) struct Scan {
+    pub(super) kinds: Vec<ColumnType>,
+    /// Of the columns that hold dates.
+    pub(super) dates: Vec<Option<Dates>>,
+    /// Columns of dates that are not there.
+    pub(super) no_dates: Vec<String>,
+    /// The answer, without the types of the columns.
+    pub(super) imported: ImportedTable,
+}
+
+impl Scan {
+    pub(super) fn new(
+        text: &CsvText,
+        import: &CsvImport,
+        engine: &Engine,
+    ) -> Result<Self, DatabaseError> {
+        let mut rows = text.rows(false)?;
+        if !rows.advance()? {
+            return Err(DatabaseError::CsvEmpty);
+        }
+        let first = rows.record.clone();
+        let has_header = import.has_header.unwrap_or_else(|| !is_data(&first));
+        let mut width = first.len();
+        expect_width(width)?;
+        let header = has_header.then_some(first);
+        if header.is_none() {
+            // Without names the widest row says how many columns there are.
+            while rows.advance()? {
+                width = width.max(rows.record.len());
+            }
+            expect_width(width)?;
+            rows = text.rows(false)?;
+        }
+        let names = match &header {
+            Some(record) => column_names(record.iter()),
+            None => (1..=width).map(|number| format!("col_{number}")).collect(),
+        };
+        let (mut dates, no_dates) = dates(import, header.as_ref(), &names)?;
+        let decimal = decimal(import, text.delimiter)?;
+        let headers = other_headers(&names, header.as_ref());
+        let mut columns = vec![Column::default(); width];
+        let (mut count, mut padded, mut cut) = (0, 0, 0);
+        let mut lost_in_rows = Vec::new();
+        let mut began = rows.line();
+        let mut open = None;
+        while rows.advance()? {
+            let record = &rows.record;
+            padded += u64::from(record.len() < width);
+            cut += u64::from(record.len() > width);
+            let loses = record
+                .iter()
+                .skip(width)
+                .any(|field| !field.trim_ascii().is_empty());
+            if loses && lost_in_rows.len() < ROWS_TOLD {
+                lost_in_rows.push(count + 1);
+            }
+            for (column, field) in columns.iter_mut().zip(record.iter()) {
+                column.see(field, decimal);
+            }
+            for (dates, field) in dates.iter_mut().zip(record.iter()) {
+                if let Some(dates) = dates {
+                    dates.see(&String::from_utf8_lossy(field));
+                }
+            }
+            open = rows.may_be_open().then_some(began);
+            began = rows.line();
+            count += 1;
+            if count % ROWS == 0 && engine.clock.is_over() {
+                return Err(DatabaseError::TooLong);
+            }
+        }
+        if let Some(line) = open
+            && !rows.reader.get_ref().ends_with_quote(text.dialect.quote)
+        {
+            return Err(DatabaseError::CsvUnreadable {
+                line: Some(line),
+                reason: "a quote opens there and never closes".to_owned(),
+            });
+        }
+        if count == 0 {
+            return Err(DatabaseError::CsvEmpty);
+        }
+        let kinds = columns
+            .iter()
+            .zip(&dates)
+            .map(|(column, dates)| match dates {
+                Some(_) => ColumnType::Text,
+                None => column.kind(),
+            });
+        let notes = text.notes_with(rows.reader.get_ref().nuls());
+        Ok(Self {
+            kinds: kinds.collect(),
+            dates,
+            no_dates,
+            imported: ImportedTable {
+                table: String::new(),
+                sheet: None,
+                notes,
+                columns: names,
+                rows: count,
+                info: ImportInfo {
+                    detected_delimiter: char::from(text.delimiter).to_string(),
+                    detected_encoding: text.encoding.name(),
+                    has_header,
+                    column_types: Map::new(),
+                    headers,
+                    rows_padded: padded,
+                    rows_cut: cut,
+                    unread_dates: 0,
+                },
+                lost_in_rows,
+                flawed: text.encoding == CsvEncoding::FlawedUtf8,
+            },
+        })
+    }
+}
+
+/// The header of each column that is called otherwise.
+fn other_headers(names: &[String], header: Option<&ByteRecord>) -> Map<String, Value> {
+    let fields = header.into_iter().flatten();
+    let fields = fields.map(|field| String::from_utf8_lossy(field));
+    let pairs = names.iter().zip(fields);
+    pairs
+        .map(|(name, field)| (name, field.trim().to_owned()))
+        .filter(|(name, field)| *name != field && !field.is_empty())
+        .map(|(name, field)| (name.clone(), field.into()))
+        .collect()
+}
+
+/// Whether a first row can only be data: something is in it, and nothing but numbers.
+fn is_data(record: &ByteRecord) -> bool {
+    let mut found = record
+        .iter()
+        .filter(|field| !field.trim_ascii().is_empty())
+        .peekable();
+    found.peek().is_some()
+        && found.all(|field| {
+            let mut column = Column::default();
+            column.see(field, None);
+            column.kind() != ColumnType::Text
+        })
+}
+
+fn expect_width(columns: usize) -> Result<(), DatabaseError> {
+    if columns > MOST_COLUMNS {
+        return Err(DatabaseError::CsvTooWide {
+            columns,
+            most: MOST_COLUMNS,
+        });
+    }
+    Ok(())
+}
+
+/// The decimal sign that is given or the only one that can be meant: where commas separate
+/// fields, a quoted `1,234` may be either.
+fn decimal(import: &CsvImport, delimiter: u8) -> Result<Option<Decimal>, DatabaseError> {
+    match &import.decimal {
+        Some(given) => Decimal::parse(given).map(Some),
+        None if delimiter == b',' => Ok(Some(Decimal::Point)),
+        None => Ok(None),
+    }
+}
+
+/// Which columns hold dates, and those that are not there; they are named as in the file or as in the
+/// table.
+fn dates(
+    import: &CsvImport,
+    header: Option<&ByteRecord>,
+    names: &[String],
+) -> Result<(Vec<Option<Dates>>, Vec<String>), DatabaseError> {
+    let (mut found, mut missing) = (vec![None; names.len()], Vec::new());
+    for wanted in &import.date_columns {
+        let in_table = names
+            .iter()
+            .position(|name| name.eq_ignore_ascii_case(wanted.trim()));
+        let in_file = || {
+            header?
+                .iter()
+                .position(|field| String::from_utf8_lossy(field).trim() == wanted.trim())
+        };
+        match in_table.or_else(in_file) {
+            Some(index) => found[index] = Some(Dates::new(import.date_format.clone())?),
+            None => missing.push(wanted.clone()),
+        }
+    }
+    Ok((found, missing))
+}
