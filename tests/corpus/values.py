@@ -49,6 +49,12 @@ def cells(rows: list[list[object]]) -> Counter[str]:
     return found
 
 
+def rows(found: list[list[object]]) -> Counter[str]:
+    """Every row that has a value, with its number."""
+    texts = ("\t".join(text for text in map(cell, row) if text) for row in found)
+    return Counter(text for text in texts if text)
+
+
 def words(text: str) -> Counter[str]:
     """Every word, with its number."""
     return Counter(re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text)))
