@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import re
 import signal
 from collections import Counter
@@ -113,7 +114,11 @@ def _of_tables(expected: trusted.Sheets, seen: dict[str, ours.Table]) -> tuple[i
 
 
 def _of_archives(expected: dict[str, bytes], seen: dict[str, bytes]) -> tuple[int, str]:
-    return values.difference(Counter(expected.items()), Counter(seen.items()))
+    return values.difference(_contents(expected), _contents(seen))
+
+
+def _contents(archive: dict[str, bytes]) -> Counter[str]:
+    return Counter(f"{name} {hashlib.sha256(content).hexdigest()}" for name, content in archive.items())
 
 
 def _filled_sheets(file: Path) -> trusted.Sheets:

@@ -33,7 +33,8 @@ def text(file: Path) -> str:
         return _of_open_document(file)
     if kind == ".eml":
         return _of_mail(file)
-    return _output(["pandoc", "--from", kind[1:], "--to", "plain", "--wrap", "none", "--track-changes", "all", str(file)])
+    options = ["--to", "plain", "--wrap", "none", "--track-changes", "all"]
+    return _output(["pandoc", "--from", kind[1:], *options, str(file)])
 
 
 def sheets(file: Path) -> Sheets:
@@ -204,10 +205,11 @@ def _times(element: object, name: str) -> int:
 def _of_ods_cells(element: object) -> list[object]:
     from odf import teletype
 
-    if not element.qname[1].endswith("table-cell"):
+    # Blanks between cells are no elements.
+    if not _called(element).endswith("table-cell"):
         return []
     kind = element.getAttribute("valuetype")
-    shown = "\n".join(teletype.extractText(child) for child in element.childNodes if child.qname[1] == "p")
+    shown = "\n".join(teletype.extractText(child) for child in element.childNodes if _called(child) == "p")
     values = {
         "float": lambda: element.getAttribute("value"),
         "percentage": lambda: element.getAttribute("value"),
@@ -218,6 +220,11 @@ def _of_ods_cells(element: object) -> list[object]:
     }
     value = values.get(kind, lambda: shown)()
     return [value] * _times(element, "numbercolumnsrepeated")
+
+
+def _called(element: object) -> str:
+    qname = getattr(element, "qname", None)
+    return qname[1] if qname else ""
 
 
 def _duration(value: str) -> str:
