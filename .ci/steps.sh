@@ -48,7 +48,7 @@ report() {
     sort "$skips"
 }
 
-# Runs a program of tests/e2e, keeps its output, and records its skips.
+# Runs a program of tests/e2e or tests/corpus, keeps its output, and records its skips.
 end_to_end() {
     local log=$state/$1.log
     shift
@@ -171,6 +171,7 @@ installation_of_night() {
     # shellcheck disable=SC2046
     install_packages $(packages_of_gate) $(packages_of_night)
     install_python_tools
+    install_python_corpus
     tests/e2e/openwebui.sh --install-only
     python3 tests/e2e/mcp.py --install-only
     "$(system_python)" tests/e2e/people.py --install-only
@@ -499,12 +500,11 @@ containers() {
 
 # Sample files of packages, read beside the tools that people trust.
 corpus() {
-    program
-    install_python_corpus
     if ! [ -e "$state/corpus/complete" ]; then
         skip "corpus: its libraries are not installed"
         return
     fi
+    program
     end_to_end corpus "$state/corpus/bin/python" -W ignore tests/corpus/run.py
 }
 

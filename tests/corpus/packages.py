@@ -107,7 +107,7 @@ def _run(command: list[str], place: Path) -> None:
         raise Missing(f"{command[0]} took more than {PATIENCE} s") from late
     if done.returncode != 0:
         last = done.stderr.strip().splitlines()[-1:]
-        raise Missing(" ".join([f"{Path(command[0]).name} does not get it:", *last])[:200])
+        raise Missing(" ".join([f"{Path(command[0]).name} does not get it", *last])[:200])
 
 
 def _unpack(place: Path, pattern: str) -> None:
