@@ -48,7 +48,7 @@ report() {
     sort "$skips"
 }
 
-# Runs a program of tests/e2e, keeps its output, and records its skips.
+# Runs a program of tests/e2e or tests/corpus, keeps its output, and records its skips.
 end_to_end() {
     local log=$state/$1.log
     shift
@@ -146,6 +146,12 @@ install_python() {
     fi
 }
 
+# The libraries whose readings of sample files are trusted.
+install_python_corpus() {
+    install_python corpus python-docx==1.2.0 python-pptx==1.0.2 odfpy==1.4.1 openpyxl==3.1.5 \
+        xlrd==2.0.2 pyxlsb==1.0.10
+}
+
 # A provider of OpenID Connect and the validator of OpenAPI documents.
 install_python_tools() {
     install_python oidc oidc-provider-mock==0.3.4
@@ -165,6 +171,7 @@ installation_of_night() {
     # shellcheck disable=SC2046
     install_packages $(packages_of_gate) $(packages_of_night)
     install_python_tools
+    install_python_corpus
     tests/e2e/openwebui.sh --install-only
     python3 tests/e2e/mcp.py --install-only
     "$(system_python)" tests/e2e/people.py --install-only
@@ -489,6 +496,16 @@ page_libraries() {
 containers() {
     program
     end_to_end containers python3 tests/e2e/container.py "$target/debug/fileshed"
+}
+
+# Sample files of packages, read beside the tools that people trust.
+corpus() {
+    if ! [ -e "$state/corpus/complete" ]; then
+        skip "corpus: its libraries are not installed"
+        return
+    fi
+    program
+    end_to_end corpus "$state/corpus/bin/python" -W ignore tests/corpus/run.py
 }
 
 # NFSv4.2 itself, in a virtual machine with two servers.
