@@ -100,7 +100,8 @@ packages_of_gate() {
 # Packages of the night: further clients, proxies, containers and a virtual machine.
 packages_of_night() {
     printf '%s\n' python3-yaml firefox-esr runc rclone cadaver davfs2 haproxy nginx-light caddy \
-        docker-compose qemu-system-x86 busybox-static e2fsprogs iproute2 mmdebstrap
+        docker-compose qemu-system-x86 busybox-static e2fsprogs iproute2 mmdebstrap \
+        libreoffice-calc-nogui python3-openpyxl
 }
 
 is_installed() {

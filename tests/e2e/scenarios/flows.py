@@ -61,12 +61,16 @@ class Play:
             attachment(self.world.webui.upload(who, name.replace("__", "."), content))
             for name, content in files.items()
         ]
-        answer: Answer = self.world.ask(who, [[call] for call in calls], files=attached)
+        return self.answer(who, *calls, failures=failures, files=attached).results
+
+    def answer(self, who: Account, *calls: tuple[str, dict], failures: int = 0, **named) -> Answer:
+        """The same, with all that a question in a chat takes."""
+        answer: Answer = self.world.ask(who, [[call] for call in calls], **named)
         for number, (call, result) in enumerate(zip(calls, answer.results, strict=True)):
             self.calls += 1
             self.characters += len(call[0]) + len(json.dumps(call[1])) + len(result.text)
             check.equal(f"{call[0]} fails", _fails(result), number < failures)
-        return answer.results
+        return answer
 
     @property
     def tokens(self) -> int:
