@@ -19,8 +19,19 @@ pub(super) async fn unknown(request: Parts) -> Response {
     let name = path.trim_matches('/');
     envelope::failure(RouteError::Unknown {
         path: path.chars().take(100).collect(),
-        meant: nearest(name, OPERATIONS.iter().map(|entry| entry.id)),
+        meant: meant(name),
     })
+}
+
+/// The operation whose name the unknown one begins with, or is nearest to.
+fn meant(name: &str) -> Option<&'static str> {
+    let names = || OPERATIONS.iter().map(|entry| entry.id);
+    let begins = |id: &&str| {
+        name.strip_prefix(id)
+            .is_some_and(|rest| rest.starts_with('_'))
+    };
+    let begun = names().filter(begins).max_by_key(|id| id.len());
+    begun.or_else(|| nearest(name, names()))
 }
 
 /// There is nothing at this address of a surface with a document of its own.

@@ -2,6 +2,7 @@
 
 use fileshed_core::command::Ran;
 use fileshed_core::path_suggestions::{Likeness, MissingPath, PathSuggestion};
+use fileshed_core::zone::named_zone;
 use fileshed_core::{Caller, Core, Error, Hint, NextCall, Repeat, Zone, ZoneName, ZonePath};
 use serde_json::{Map, Value, json};
 
@@ -93,20 +94,40 @@ pub(super) fn with_location<O: Operation>(
     error: Error,
 ) -> Error {
     let Some(missing) = MissingPath::of(&error) else {
-        return error;
+        return with_source_zone::<O>(error);
     };
     let Some(parameter) = PathParameter::of::<O>(arguments, &missing) else {
         return error;
     };
     let places = core.store.path_suggestions(caller, &missing);
     let Some(first) = places.first() else {
-        return not_fetched(core, caller, &missing, error);
+        let error = not_fetched(core, caller, &missing, error);
+        if O::access(arguments) == FileAccess::Create {
+            let hint = error.hint().clone();
+            return error.with_hint(hint.or("shed_create_file makes a new file"));
+        }
+        return error;
     };
     let hint = hint(O::access(arguments), &parameter, &missing, &places).unwrap_or_else(|| {
         Hint::new(format!("{}: look with ", located(first))).call(listing(first))
     });
     let named: Vec<Value> = places.iter().take(PLACES_MAX).map(shown).collect();
     error.with_hint(hint).with_detail("found", named)
+}
+
+/// The failure of a source whose path names its zone, which has a parameter of its own.
+fn with_source_zone<O: Operation>(error: Error) -> Error {
+    let is_source = error
+        .details()
+        .get("parameter")
+        .is_some_and(|name| name == "src");
+    match named_zone(&error) {
+        Some((zone, path)) if is_source && super::arguments::has_parameter::<O>("src_zone") => {
+            let meant = Repeat::with("src_zone", zone.as_str()).and("src", path.display());
+            error.with_hint(meant)
+        }
+        _ => error,
+    }
 }
 
 /// Where a file is that a command was to read, and the call that reads it there.

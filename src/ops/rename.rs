@@ -1,7 +1,9 @@
 //! `shed_rename`: give a file or directory another path inside its zone.
 
+use fileshed_core::storage::Kind;
+use fileshed_core::{Hint, Repeat, Zone, ZonePath, changes};
+
 use super::prelude::*;
-use fileshed_core::changes;
 
 /// `shed_rename`
 pub struct Rename;
@@ -57,7 +59,9 @@ impl Operation for Rename {
         let new_path = zone.path_to_bring("new_path", &request.new_path, zone.name, &old_path)?;
         let writer = changes::writer(&zone, Self::ID)?;
         let entry = zone.entry_itself(&old_path)?;
-        let vacancy = zone.vacancy("new_path", &new_path)?;
+        let vacancy = zone
+            .vacancy("new_path", &new_path)
+            .map_err(|error| into_directory(&zone, &old_path, &new_path, error))?;
         let default = format!("Rename {old_path} to {new_path}");
         writer
             .rename(&entry, vacancy)?
@@ -70,5 +74,19 @@ impl Operation for Rename {
             },
             format!("Renamed {old_path} to {new_path}"),
         ))
+    }
+}
+
+/// The failure of a new path that is taken: by a directory, the path inside it was meant.
+fn into_directory(zone: &Zone<'_>, old: &ZonePath, new: &ZonePath, error: Error) -> Error {
+    let there = zone.data.followed(new);
+    let is_directory = there.is_ok_and(|there| there.kind() == Kind::Directory);
+    match old.name().filter(|_| is_directory) {
+        Some(name) => {
+            let inside = new.join(name);
+            let again = Repeat::with("new_path", inside.as_str());
+            error.with_hint(Hint::new("to put it into the directory, ").again(again))
+        }
+        None => error,
     }
 }

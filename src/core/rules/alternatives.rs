@@ -98,7 +98,32 @@ fn advised(cmd: &str, args: &[String]) -> Hint {
         let find = Repeat::with("cmd", "find").and("args", vec![".", "-iname", name.as_str()]);
         return Hint::new("search by name: ").again(find);
     }
-    instead(&lower).unwrap_or_else(|| said("@unknown"))
+    converting(&lower, args)
+        .or_else(|| instead(&lower))
+        .unwrap_or_else(|| said("@unknown"))
+}
+
+/// Returns the call that converts a file as a converter of an office suite was to.
+fn converting(name: &str, args: &[String]) -> Option<Hint> {
+    if !["ssconvert", "soffice", "libreoffice", "unoconv"].contains(&name) {
+        return None;
+    }
+    let mut words = args.iter().map(String::as_str);
+    let (mut format, mut files) = (None, Vec::new());
+    while let Some(word) = words.next() {
+        match word {
+            "--convert-to" | "-f" => format = words.next()?.split(':').next(),
+            "--outdir" | "-T" | "-o" => drop(words.next()),
+            word if word.starts_with('-') => {}
+            file => files.push(file),
+        }
+    }
+    let (path, to) = match (files.as_slice(), format) {
+        (&[path], Some(to)) | (&[path, to], None) => (path, to),
+        _ => return None,
+    };
+    let call = NextCall::here("shed_convert").with("path", path);
+    Some(Hint::new("").call(call.with("to", to)))
 }
 
 /// The table of hints.

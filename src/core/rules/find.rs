@@ -33,8 +33,8 @@ pub(super) fn read(checker: &mut Checker<'_>, args: &[String]) -> Result<(), Com
         if let Some(reason) = known.and_then(OptionRule::refused) {
             let starts_programs = word.starts_with("-exec") || word.starts_with("-ok");
             let hint = if starts_programs {
-                "give -delete in `args` to remove what is found; otherwise print the names and name them \
-                 in the next call"
+                "print the names, and name the files in the next call; -delete in `args` removes what is \
+                 found"
             } else {
                 "use -print, -printf or -ls in `args`, with `stdout_file`"
             };

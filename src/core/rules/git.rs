@@ -75,7 +75,14 @@ pub(super) fn arguments(checker: &mut Checker<'_>, args: &[String]) -> Result<()
     }
     let found = checker.rule.part(name);
     let Some((subcommand, kind)) = found.and_then(|part| Some((part, named(part.kind)?))) else {
-        let names: Vec<&str> = checker.rule.parts.iter().map(|part| part.name).collect();
+        let network = checker.context.network;
+        let is_offered = |part: &&SyntaxPart| match named(part.kind) {
+            Some(SubcommandKind::Push) => network == NetworkMode::All,
+            Some(SubcommandKind::Network) => network != NetworkMode::Disabled,
+            _ => true,
+        };
+        let parts = checker.rule.parts.iter().filter(is_offered);
+        let names: Vec<&str> = parts.map(|part| part.name).collect();
         return Err(checker.refuse_with(
             name,
             "the subcommand is not on the whitelist",

@@ -282,9 +282,7 @@ fn above(path: &ZonePath) -> ZonePath {
 }
 
 fn nothing_there(directory: &ZonePath) -> Hint {
-    Hint::new("look with ")
-        .call(tree(directory))
-        .or("shed_create_file makes a new file")
+    Hint::from(tree(directory)).say(" shows what is there")
 }
 
 fn file_above(directory: &ZonePath) -> Hint {

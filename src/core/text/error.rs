@@ -272,7 +272,8 @@ diagnostics! {
         #[error("the file is binary: an edit of lines would spoil it")]
         BinaryEdit => {
             code: InvalidFormat,
-            hint: "shed_patch_bytes changes bytes; shed_create_file gives the file a whole new content",
+            hint: "shed_read shows the text of a document, and shed_convert makes a document of Markdown; \
+                shed_patch_bytes changes bytes",
         },
         /// Text of two or four bytes a character.
         #[error("the file is {encoding} text, which an edit of lines would spoil")]

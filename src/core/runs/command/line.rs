@@ -10,7 +10,7 @@ use crate::runs::Runs;
 use fileshed_changes::check_lock;
 use fileshed_rules::{CommandContext, CommandPlan, PathArgument};
 use fileshed_storage::{DiskError, Root};
-use fileshed_types::{Error, Scope, ZoneName, timings};
+use fileshed_types::{Error, Repeat, Scope, ZoneName, timings};
 use fileshed_zones::zone::{Zone, ZonePath, has_one_spelling};
 
 /// What runs in a zone: the judged line with its names as they are on disk.
@@ -79,7 +79,24 @@ fn plan<'a>(
         file_being_edited: None,
     });
     let plan = fileshed_rules::plan(line.command, line.arguments, &context);
-    plan.map_err(|error| zone.explain(error.into()))
+    plan.map_err(|error| {
+        let error = zone.explain(error.into());
+        match namesake(runs, line.command) {
+            Some(name) => error.with_hint(Repeat::with("cmd", name)),
+            None => error,
+        }
+    })
+}
+
+/// The name under which a program may run that is asked for by another one.
+fn namesake(runs: &Runs, command: &str) -> Option<&'static str> {
+    let name = match command {
+        "python" | "python2" | "py" => "python3",
+        "pip" => "pip3",
+        "nodejs" => "node",
+        _ => return None,
+    };
+    runs.programs.chosen_as(name)
 }
 
 /// A name stands for a file of every spelling, as in every operation: what is not there as it is

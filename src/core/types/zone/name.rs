@@ -152,6 +152,10 @@ const ZONES: &str = "give `zone`: storage for free work, documents for versioned
 fn meant(parameter: &str, zone: &str) -> Hint {
     match nearest(zone, ["uploads", "storage", "documents"]) {
         Some(meant) => Repeat::with(parameter, meant).into(),
-        None => ZONES.into(),
+        None if parameter == "zone" => ZONES.into(),
+        None => format!(
+            "give `{parameter}`: storage, documents or uploads, where this conversation's files are"
+        )
+        .into(),
     }
 }

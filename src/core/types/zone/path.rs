@@ -586,6 +586,11 @@ fn history() -> Hint {
 /// The path without the name of the zone in front, in the zone that it names.
 fn inside(parameter: &str, zone: ZoneName, named: ZoneName, corrected: &ZonePath) -> Hint {
     let known = zone == named || named != ZoneName::Group;
+    if zone == named && corrected.is_root() && parameter != "args" {
+        return Hint::new("paths are already inside the zone: name something in it, which ")
+            .call(NextCall::here("shed_tree"))
+            .say(" shows");
+    }
     if parameter == "args" || corrected.is_root() || !known {
         let word = if parameter == "args" {
             format!("the argument `{corrected}`, or add allow_zone_in_path=true")

@@ -34,6 +34,9 @@ pub(super) fn cases() -> Vec<Case> {
         exec("mkdir e && touch e/f", json!([]), command),
         exec("bash", json!(["-c", "wc -l a.md"]), command),
         exec("sudo", json!(["cat", "a.md"]), command),
+        exec("ssconvert", json!(["a.csv", "new.xlsx"]), command)
+            .with(&[("storage", "a.csv", "a,b\n1,2\n")])
+            .changing(&["new.xlsx"]),
         exec("gawk", json!(["{print $1}", "a.md"]), command),
         exec("LS", json!([]), command),
         exec("/bin/ls", json!(["d"]), command),

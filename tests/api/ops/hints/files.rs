@@ -4,6 +4,9 @@ use serde_json::{Value, json};
 
 use super::Case;
 
+/// An archive without entries.
+const EMPTY_ZIP: &str = "PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+
 fn case(operation: &'static str, arguments: Value, code: &'static str) -> Case {
     Case::new(operation, arguments, code)
 }
@@ -23,8 +26,20 @@ pub(super) fn cases() -> Vec<Case> {
             json!({"zone": "storage", "path": "storage"}),
             "PATH_STARTS_WITH_ZONE",
         )
-        .with(&[("storage", "d/a.md", "x")])
-        .in_words(),
+        .with(&[("storage", "d/a.md", "x")]),
+        case(
+            "shed_unzip",
+            json!({"zone": "storage", "src": "uploads/a.zip"}),
+            "PATH_STARTS_WITH_ZONE",
+        )
+        .with(&[("uploads", "a.zip", EMPTY_ZIP)]),
+        case(
+            "shed_rename",
+            json!({"zone": "storage", "old_path": "a.md", "new_path": "d"}),
+            "FILE_EXISTS",
+        )
+        .with(&[("storage", "a.md", "x"), ("storage", "d/b.md", "x")])
+        .changing(&["a.md"]),
         case(
             "shed_delete",
             json!({"zone": "storage", "path": "storage/d/a.md"}),
