@@ -225,7 +225,26 @@ impl Resolved<'_> {
             return ViewError::ReadOnly(self.at.to_string()).into();
         }
         let root = self.at.root();
-        self.zone.explain(error).with_detail("root", root.as_str())
+        let error = self.zone.explain(error).with_detail("root", root.as_str());
+        match self.from_the_top() {
+            Some(meant) if error.code() == Code::FileNotFound => error.with_hint(format!(
+                "paths of other zones begin with a slash: `{meant}`"
+            )),
+            _ => error,
+        }
+    }
+
+    /// What is at the same path seen from the top, where the path begins with a zone and something is
+    /// there: a slash was left out.
+    fn from_the_top(&self) -> Option<String> {
+        let (zone, inside) = self.path.zone_in_front()?;
+        let zone = self
+            .zone
+            .store
+            .zone(self.zone.caller, zone.as_str(), None)
+            .ok()?;
+        zone.data.entry(&inside).ok()?;
+        Some(format!("/{}", self.path))
     }
 
     /// Runs work on it; a failure says where in the tree it was met.

@@ -204,6 +204,19 @@ diagnostics! {
             },
             details: { "parameter": parameter, "received": received, "allowed": range },
         },
+        /// A value has the right type and not the form that the operation reads, such as an object in a
+        /// list without one of its members.
+        #[error("parameter `{parameter}` does not fit: {reason}")]
+        Form {
+            /// Which one.
+            parameter: String = "replacements".to_owned(),
+            /// What serde says.
+            reason: String = "missing field `target`".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: format!("give `{parameter}` in the form that its description has"),
+            details: { "parameter": parameter },
+        },
         /// The whole does not fit; only reached when a schema and its request differ.
         #[error("the arguments do not fit: {reason}")]
         Shape {

@@ -34,12 +34,6 @@ impl serde::de::Error for RequestError {
     }
 }
 
-impl From<serde_json::Error> for RequestError {
-    fn from(error: serde_json::Error) -> Self {
-        serde::de::Error::custom(error)
-    }
-}
-
 /// One argument.
 struct ArgumentText {
     parameter: String,
@@ -70,7 +64,11 @@ impl<'de> Deserializer<'de> for ArgumentText {
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, RequestError> {
-        Ok(self.value.deserialize_any(visitor)?)
+        let parameter = self.parameter;
+        self.value.deserialize_any(visitor).map_err(|error| {
+            let reason = error.to_string();
+            RequestError(ArgumentError::Form { parameter, reason }.into())
+        })
     }
 
     forward_to_deserialize_any! {
@@ -143,7 +141,7 @@ mod tests {
             ),
             (
                 json!({"kind": "text", "line": "x"}),
-                "the arguments do not fit",
+                "parameter `line` does not fit",
             ),
         ] {
             let error = request(&arguments).expect_err("it is refused");

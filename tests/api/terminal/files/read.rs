@@ -233,3 +233,17 @@ fn large_files_are_not_held_for_readers_who_do_not_read() {
     let larger = get(&client, "/files/read", &[("path", "larger.png")]);
     refused(&larger, 413, "FILE_TOO_LARGE", "`/storage/larger.png`");
 }
+
+#[test]
+fn a_slash_that_was_left_out_is_shown() {
+    let app = TestApp::start();
+    let client = app.client();
+    write(&client, "/documents/a.md", "one");
+    for (path, meant) in [
+        ("documents/a.md", "`/documents/a.md`"),
+        ("documents/b.md", "list_files"),
+    ] {
+        let read = get(&client, "/files/read", &[("path", path)]);
+        refused(&read, 404, "FILE_NOT_FOUND", meant);
+    }
+}

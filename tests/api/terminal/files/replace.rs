@@ -112,3 +112,18 @@ fn only_text_is_edited() {
         "`/uploads/none`",
     );
 }
+
+#[test]
+fn an_item_without_a_member_is_refused_by_the_name_of_its_list() {
+    let app = TestApp::start();
+    let client = app.client();
+    write(&client, "/storage/a.md", "one");
+    let arguments = json!({"path": "/storage/a.md", "replacements": [{"search": "one"}]});
+    let replaced = post(&client, "/files/replace", &arguments);
+    refused(
+        &replaced,
+        400,
+        "INVALID_PARAMETER",
+        "parameter `replacements`",
+    );
+}
