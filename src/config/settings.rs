@@ -125,6 +125,8 @@ pub static SETTINGS: &[Setting] = settings! {
         "Whether commands get files and processes of their own: where the machine can, always, never";
     open "exec.landlock_abi" core.exec_landlock_abi:
         "Newest version of Landlock that is used: a lower one tries what an older kernel would hold";
+    open "terminal.execute_wait_ms" core.terminal_execute_wait_ms:
+        "Milliseconds that /execute waits for the end of a line if the call gives no `wait`";
     open "terminal.max_processes" core.terminal_max_processes:
         "Background processes that one user may have at once";
     open "terminal.process_max_minutes" core.terminal_process_max_minutes:

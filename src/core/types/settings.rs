@@ -198,6 +198,8 @@ settings! {
     exec_namespaces: NamespacePolicy = NamespacePolicy::default(),
     /// Newest version of Landlock's interface that is used.
     exec_landlock_abi: u64 = 7,
+    /// Milliseconds that the start of a line waits for its end if the call does not say how long.
+    terminal_execute_wait_ms: u64 = 500,
     /// Background processes that one user may have at once.
     terminal_max_processes: u64 = 16,
     /// Minutes that a background process may run.

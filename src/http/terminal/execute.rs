@@ -153,7 +153,7 @@ pub(super) struct RunRequest {
     /// More environment variables.
     #[schema(value_type = Option<Object>)]
     env: Option<BTreeMap<String, Value>>,
-    /// Seconds to wait for the end, at most 300; default: answer at once.
+    /// Seconds to wait for the end, at most 300. Pass 30 unless it runs on its own.
     wait: Option<f64>,
     /// Only the last so many output entries.
     tail: Option<u64>,
@@ -166,7 +166,9 @@ pub(super) struct RunRequest {
 pub(super) fn run(view: CallerView<'_>, request: &RunRequest) -> Result<Step, Error> {
     let tail = request.tail;
     // What cannot be answered is not started either.
-    let patience = patience(request.wait, tail)?;
+    let settings = &view.core.store.settings;
+    let usual = settings.terminal_execute_wait_ms as f64 / 1000.0;
+    let patience = patience(request.wait.or(Some(usual)), tail)?;
     if request.command.trim().is_empty() {
         return Err(RunError::Empty.into());
     }
