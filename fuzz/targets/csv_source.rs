@@ -19,17 +19,15 @@ libfuzzer_sys::fuzz_target!(|input: (u8, u8, &[u8])| {
     let skip = u64::from(skip % 4);
     let mut file = file(bytes);
     let whole = decoded(&mut file, bytes).expect("the disk works");
-    assert_eq!(text(&mut file, 0).ok(), whole);
+    if whole.is_some() {
+        assert_eq!(text(&mut file, 0).ok(), whole);
+    }
 
     let all = rows(&mut file, skip, 1 << 17);
     assert_eq!(rows(&mut file, skip, 1 + usize::from(buffer)), all);
     let Ok(all) = all else { return };
     let text = text(&mut file, skip).expect("what has rows has a text");
-    if skip == 0 {
-        assert_eq!(Some(&text), whole.as_ref());
-    } else {
-        assert!(whole.is_some_and(|whole| whole.ends_with(&text)));
-    }
+    assert!(whole.is_none_or(|whole| whole.ends_with(&text)));
     // Nothing is in a field that is not in the text, and every field but the first has a delimiter.
     let fields: usize = all.iter().map(Vec::len).sum();
     let content: usize = all.iter().flatten().map(Vec::len).sum();
@@ -41,7 +39,7 @@ libfuzzer_sys::fuzz_target!(|input: (u8, u8, &[u8])| {
         let different: HashSet<String> = names.iter().map(|name| name.to_lowercase()).collect();
         assert_eq!(different.len(), names.len(), "{names:?}");
         for name in &names {
-            let known = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let known = |c: char| c.is_alphanumeric() || c == '_';
             assert!(!name.is_empty() && name.chars().all(known), "{name}");
             assert!(!name.starts_with(|c: char| c.is_ascii_digit()), "{name}");
         }

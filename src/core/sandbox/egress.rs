@@ -16,7 +16,7 @@
 //! A limit remains: the address and headers of a `GET`, and the first bytes of a tunnel, are data that
 //! leaves. Nobody can tell a download from a message written into its address.
 
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod grant;
 mod head;

@@ -16,10 +16,12 @@ pub fn text(file: &mut File, skip: u64) -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-/// The text that a file with these bytes has, decoded at once; nothing where it has none.
+/// The text that a file with these bytes has, decoded at once. Nothing where it has none, and where the
+/// reader leaves characters out or decodes them by itself.
 pub fn decoded(file: &mut File, bytes: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     let mut text = vec![0; bytes.len() * 3 + 64];
     let written = match Encoding::find(file)? {
+        Encoding::Utf32(_) => return Ok(None),
         Encoding::FlawedUtf8 => {
             text = String::from_utf8_lossy(bytes).into_owned().into_bytes();
             text.len()
@@ -34,7 +36,8 @@ pub fn decoded(file: &mut File, bytes: &[u8]) -> Result<Option<Vec<u8>>, Error> 
         }
     };
     text.truncate(written);
-    Ok((!text.contains(&0)).then_some(text))
+    let is_left_out = |byte: &u8| [0, 0x1a].contains(byte);
+    Ok((!text.iter().any(is_left_out)).then_some(text))
 }
 
 /// The rows of a file, read through a buffer of so many bytes.

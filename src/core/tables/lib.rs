@@ -7,7 +7,7 @@
 
 mod csv;
 mod engine;
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod import;
 mod query;

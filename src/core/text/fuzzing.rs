@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::TextError;
-use crate::pattern::{Pattern, Subject};
+use crate::pattern::{CompiledPattern, SearchedText};
 
 /// Where a pattern occurs in a text, and how many groups it has.
 pub fn search(
@@ -12,9 +12,9 @@ pub fn search(
     crlf: bool,
     text: &[u8],
 ) -> Result<(Vec<Range<usize>>, usize), TextError> {
-    let pattern = Pattern::compile(pattern, flags, crlf)?;
+    let pattern = CompiledPattern::compile(pattern, flags, crlf)?;
     let meter = pattern.meter(text)?;
-    let subject = Subject::new(text);
+    let subject = SearchedText::new(text);
     let mut matches = pattern.matches(&subject, &meter);
     let mut found = Vec::new();
     while let Some(one) = matches.next()? {

@@ -14,7 +14,7 @@ mod encoding;
 mod error;
 mod excerpt;
 mod file_names;
-#[cfg(fuzzing)]
+#[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod line_ends;
 mod line_range;
