@@ -194,14 +194,10 @@ impl PendingTable {
         let (table, scan) = (&self.source.table, &mut self.scan);
         let existing = self.existing.as_deref();
         let sign = scan.seen.iter().find_map(Column::decimal);
-        let ImportedTable {
-            columns,
-            notes,
-            info,
-            ..
-        } = &mut scan.imported;
+        let imported = &mut scan.imported;
+        let (notes, types) = (&mut imported.notes, &mut imported.info.column_types);
         let mut dated = Vec::new();
-        for (index, name) in columns.iter().enumerate() {
+        for (index, name) in imported.columns.iter().enumerate() {
             let (kind, seen) = (&mut scan.kinds[index], &scan.seen[index]);
             let mut columns = existing.into_iter().flatten();
             let declared = columns.find(|(existing, _)| existing.eq_ignore_ascii_case(name));
@@ -222,7 +218,7 @@ impl PendingTable {
                     dated.push(name);
                 }
             }
-            info.column_types.insert(name.clone(), kind.name().into());
+            types.insert(name.clone(), kind.name().into());
         }
         if !dated.is_empty() {
             let note = format!("values look like dates: date_columns={dated:?} makes them ISO");
