@@ -18,6 +18,7 @@ pub fn judge(command: &str, circumstances: u8, words: &[u8]) {
         } else {
             ZoneName::Storage
         },
+        group: None,
         network: if has(2) {
             NetworkMode::All
         } else if has(3) {

@@ -15,7 +15,7 @@ use super::short_answer::csv;
 mod dialect;
 mod response;
 
-use response::{Response, reply};
+use response::{Response, reply, with_types};
 
 /// `shed_sqlite`
 pub struct Sqlite;
@@ -164,11 +164,7 @@ impl Operation for Sqlite {
                 _ => *value != 0,
             });
             if let Some(Value::Object(types)) = types {
-                let column = |(name, kind): (&String, &Value)| {
-                    format!("{name} {}", kind.as_str().unwrap_or_default())
-                };
-                let columns: Vec<String> = types.iter().map(column).collect();
-                data.insert("columns".to_owned(), columns.join(", ").into());
+                data.insert("columns".to_owned(), with_types(&types).into());
             }
         }
     }

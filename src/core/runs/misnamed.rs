@@ -11,7 +11,7 @@ pub(crate) const PANDOC: &str = "pandoc";
 pub(crate) const PRINTER: &str = "weasyprint";
 
 /// Formats that text under their name is not, with the formats that become them.
-const BINARY: [(&str, &str); 7] = [
+const BINARY: [(&str, &str); 11] = [
     ("docx", "md"),
     ("pptx", "md"),
     ("odt", "md"),
@@ -19,6 +19,10 @@ const BINARY: [(&str, &str); 7] = [
     ("pdf", "md"),
     ("xlsx", "csv"),
     ("ods", "csv"),
+    ("xls", "csv"),
+    ("xlsm", "csv"),
+    ("xlsb", "csv"),
+    ("numbers", "csv"),
 ];
 
 /// Returns the format that the name of a file tells and its first bytes do not have, with the format to
@@ -102,10 +106,14 @@ fn text_under_name(path: &str, format: &'static str, plain: &'static str) -> Hin
 
 /// The call that makes a file of a format of the text, or of a like one if none is made.
 fn conversion(path: &str, format: &'static str, plain: &'static str) -> NextCall {
-    let to = if format == "odp" { "pptx" } else { format };
+    let to = match format {
+        "odp" => "pptx",
+        "xls" | "xlsm" | "xlsb" | "numbers" => "xlsx",
+        format => format,
+    };
     let call = NextCall::here(CONVERSION).with("path", renamed(path, plain));
     let call = call.with("to", to);
-    match format {
+    match to {
         "xlsx" | "ods" => call,
         "pdf" => call.needing(&[PANDOC, PRINTER]),
         _ => call.needing(&[PANDOC]),
@@ -121,6 +129,9 @@ mod tests {
         for (name, beginning, found) in [
             ("a.docx", &b"# Title"[..], Some(("docx", "md"))),
             ("a.XLSX", b"a,b\n", Some(("xlsx", "csv"))),
+            ("a.xls", b"a,b\n", Some(("xls", "csv"))),
+            ("a.xls", b"\xd0\xcf\x11\xe0", None),
+            ("a.numbers", b"a,b\n", Some(("numbers", "csv"))),
             ("a.pdf", b"text", Some(("pdf", "md"))),
             ("a.pdf", b"%PDF-1.4", None),
             ("a.docx", b"PK\x03\x04", None),

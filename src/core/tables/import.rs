@@ -12,7 +12,7 @@ use rusqlite::{Transaction, TransactionBehavior};
 
 use self::csv_text::CsvText;
 use self::scan::Scan;
-use super::csv::{ColumnType, TableWriter};
+use super::csv::{Column, ColumnType, Decimal, TableWriter, shown};
 use super::engine::{Deadline, Engine};
 use super::table_source::TableSource;
 use super::work::{DatabaseError, Export, ExportedCsv, IfExists, ImportedTable, TableFormat};
@@ -173,49 +173,70 @@ impl PendingTable {
         transaction: &Transaction<'_>,
         clock: &Deadline,
     ) -> Result<ImportedTable, DatabaseError> {
-        let (table, scan) = (&self.source.table, &mut self.scan);
         if let Some(columns) = &self.existing {
-            expect_columns(table, scan, columns)?;
+            expect_columns(&self.source.table, &self.scan, columns)?;
         }
-        // A column of the table that is text gets the text, not a number written out again.
-        for (name, kind) in scan.imported.columns.iter().zip(&mut scan.kinds) {
-            let declared = self
-                .existing
-                .iter()
-                .flatten()
-                .find(|(existing, _)| existing.eq_ignore_ascii_case(name));
-            if declared.is_some_and(|(_, declared)| is_text(declared)) {
-                *kind = ColumnType::Text;
-            }
-        }
+        self.fit(transaction)?;
+        let (table, scan) = (&self.source.table, &mut self.scan);
         if self.existing.is_none() {
             create(transaction, table, self.source.import.if_exists, scan)?;
         }
-        let (unread_dates, missing) = store(transaction, table, &self.text, scan, clock)?;
+        store(transaction, table, &self.text, scan, clock)?;
         let mut imported = self.scan.imported;
-        let types = self.scan.kinds.iter().map(|kind| kind.name().into());
-        imported.info.column_types = imported.columns.iter().cloned().zip(types).collect();
-        imported.info.unread_dates = unread_dates;
         imported.table = self.source.table;
         imported.sheet = self.source.sheet;
         imported.notes.extend(self.source.notes);
-        if missing > 0 {
-            let note = format!("{missing} value(s) such as NA in columns of numbers became NULL");
-            imported.notes.push(note);
-        }
         Ok(imported)
+    }
+
+    /// Fits the types of the columns to those of a table that is there, and notes what stays text.
+    fn fit(&mut self, transaction: &Transaction<'_>) -> Result<(), DatabaseError> {
+        let (table, scan) = (&self.source.table, &mut self.scan);
+        let existing = self.existing.as_deref();
+        let sign = scan.seen.iter().find_map(Column::decimal);
+        let imported = &mut scan.imported;
+        let (notes, types) = (&mut imported.notes, &mut imported.info.column_types);
+        let mut dated = Vec::new();
+        for (index, name) in imported.columns.iter().enumerate() {
+            let (kind, seen) = (&mut scan.kinds[index], &scan.seen[index]);
+            let mut columns = existing.into_iter().flatten();
+            let declared = columns.find(|(existing, _)| existing.eq_ignore_ascii_case(name));
+            let declared = declared.map(|(_, declared)| declared.to_ascii_uppercase());
+            // A column that is text gets the text, not a number written out again.
+            if declared.as_deref().is_some_and(is_text) {
+                *kind = ColumnType::Text;
+            }
+            if *kind == ColumnType::Text && scan.dates[index].is_none() {
+                if declared.as_deref().is_some_and(is_number) {
+                    *kind = ColumnType::Real(seen.decimal().or(sign).unwrap_or(Decimal::Point));
+                }
+                if let (Some(amount), None) = (seen.amount(), existing) {
+                    notes.push(format!("{name}: text such as {amount}"));
+                }
+                let (begins, all) = seen.dates();
+                if all || (begins && existing.is_some() && holds_dates(transaction, table, name)?) {
+                    dated.push(name);
+                }
+            }
+            types.insert(name.clone(), kind.name().into());
+        }
+        if !dated.is_empty() {
+            let note = format!("values look like dates: date_columns={dated:?} makes them ISO");
+            notes.push(note);
+        }
+        Ok(())
     }
 }
 
-/// Stores the rows. Says how many values of date columns are no dates, and how many words became
-/// NULL.
+/// Stores the rows. Counts values of date columns that are no dates, and notes words that became NULL
+/// and text in columns of numbers.
 fn store(
     transaction: &Transaction<'_>,
     table: &str,
     text: &CsvText,
-    scan: &Scan,
+    scan: &mut Scan,
     clock: &Deadline,
-) -> Result<(u64, u64), DatabaseError> {
+) -> Result<(), DatabaseError> {
     let columns = &scan.imported.columns;
     let columns: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
     let sql = format!(
@@ -226,12 +247,17 @@ fn store(
     );
     let mut insert = transaction.prepare(&sql)?;
     let mut rows = text.rows(scan.imported.info.has_header)?;
-    let (mut count, mut unread_dates, mut missing) = (0, 0, 0);
+    let (mut count, mut missing) = (0, 0);
+    let mut texts = vec![None; columns.len()];
     while rows.advance()? {
         for (index, kind) in scan.kinds.iter().enumerate() {
             let field = rows.record.get(index).unwrap_or_default();
             let cell = kind.cell(field);
             missing += u64::from(cell == ValueRef::Null && !field.trim_ascii().is_empty());
+            let is_number = *kind != ColumnType::Text;
+            if is_number && let ValueRef::Text(text) = cell {
+                texts[index].get_or_insert_with(|| (0, shown(text))).0 += 1;
+            }
             if let Some(dates) = &scan.dates[index]
                 && cell != ValueRef::Null
             {
@@ -240,7 +266,7 @@ fn store(
                     insert.raw_bind_parameter(index + 1, iso)?;
                     continue;
                 }
-                unread_dates += 1;
+                scan.imported.info.unread_dates += 1;
             }
             insert.raw_bind_parameter(index + 1, ToSqlOutput::Borrowed(cell))?;
         }
@@ -250,14 +276,38 @@ fn store(
             return Err(DatabaseError::TooLong);
         }
     }
-    Ok((unread_dates, missing))
+    let ImportedTable { columns, notes, .. } = &mut scan.imported;
+    if missing > 0 {
+        notes.push(format!(
+            "{missing} value(s) such as NA in columns of numbers became NULL"
+        ));
+    }
+    for (name, text) in columns.iter().zip(texts) {
+        notes.extend(text.map(|(count, first)| {
+            format!("{name}: {count} value(s) are no numbers and stay text, such as {first}")
+        }));
+    }
+    Ok(())
 }
 
-/// Whether SQLite keeps text in a column as it is (its rules of affinity).
+/// Whether SQLite keeps text in a column of a type in capitals as it is (its rules of affinity).
 fn is_text(declared: &str) -> bool {
-    let declared = declared.to_ascii_uppercase();
     let holds = |part: &str| declared.contains(part);
     !holds("INT") && (holds("CHAR") || holds("CLOB") || holds("TEXT"))
+}
+
+/// Whether a type in capitals that is no text is one of numbers.
+fn is_number(declared: &str) -> bool {
+    let types = ["INT", "REAL", "FLOA", "DOUB", "NUM", "DEC"];
+    types.iter().any(|part| declared.contains(part))
+}
+
+/// Whether the first value of a column is ISO text.
+fn holds_dates(transaction: &Transaction<'_>, table: &str, name: &str) -> rusqlite::Result<bool> {
+    let (table, name) = (quoted(table), quoted(name));
+    let first = format!("SELECT {name} AS it FROM {table} WHERE {name} NOT NULL LIMIT 1");
+    let sql = format!("SELECT count(*) FROM ({first}) WHERE it LIKE '____-__-__%'");
+    transaction.query_row(&sql, [], |row| row.get(0))
 }
 
 /// Fails where an existing table lacks a column of the file. They are found by name.

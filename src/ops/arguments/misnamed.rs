@@ -23,6 +23,8 @@ const NAMES: &[(&str, &str)] = &[
     ("cmd", "command program executable"),
     ("args", "arguments argv"),
     ("query", "sql statement"),
+    ("output_csv", "output output_file export_csv export_file"),
+    ("import_csv", "import import_file input_file"),
     ("src", "source from path file filename"),
     ("dest", "destination target to path output"),
     ("old_path", "source from src old_name path"),

@@ -83,12 +83,13 @@ pub struct Response {
 pub(super) struct SheetTable {
     /// Name of the table.
     table: String,
-    /// Sheet that it was.
+    /// Sheet that it was, if it is called otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
     sheet: Option<String>,
     /// Rows that were imported.
     rows: u64,
-    /// Names of its columns.
-    columns: Vec<String>,
+    /// Its columns with their types.
+    columns: String,
 }
 
 /// The answer to a call, and what was done in a few words.
@@ -190,10 +191,10 @@ fn imported(
         }
     } else {
         let tables = tables.into_iter().map(|table| SheetTable {
+            sheet: table.sheet.filter(|sheet| *sheet != table.table),
             table: table.table,
-            sheet: table.sheet,
             rows: table.rows,
-            columns: table.columns,
+            columns: with_types(&table.info.column_types),
         });
         data.tables = tables.collect();
     }
@@ -201,6 +202,13 @@ fn imported(
     notes
         .into_iter()
         .fold(reply, |reply, note| reply.noting(Some(note)))
+}
+
+/// Columns as in the definition of a table.
+pub(super) fn with_types(types: &Map<String, Value>) -> String {
+    let types = types.iter().map(|(name, kind)| (name, kind.as_str()));
+    let columns = types.map(|(name, kind)| format!("{name} {}", kind.unwrap_or_default()));
+    columns.collect::<Vec<_>>().join(", ")
 }
 
 const FLAWED: &str =

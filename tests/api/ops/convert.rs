@@ -240,9 +240,39 @@ fn rows_of_a_query_become_a_workbook() {
         let expected = json!([{"a": 1, "b": "x", "c": null, "d": "9007199254740993", "e": "AP8="}]);
         assert_eq!(rows, expected, "{name}");
     }
-    let call = json!({"query": query, "output_csv": "out.docx"});
-    let answer = client.call("shed_sqlite", &at("storage", "a.db", &call));
-    answer.refused(400, "INVALID_FORMAT");
+    for name in ["out.docx", "out.xls", "out.XLSM", "out.xlsb", "out.numbers"] {
+        let call = json!({"query": query, "output_csv": name});
+        let answer = client.call("shed_sqlite", &at("storage", "a.db", &call));
+        answer.refused(400, "INVALID_FORMAT");
+    }
+    for name in ["out.txt", "out.md", "out.json", "out"] {
+        let call = json!({"query": query, "output_csv": name});
+        done(&client, "shed_sqlite", &at("storage", "a.db", &call));
+    }
+}
+
+#[test]
+fn dates_of_a_workbook_come_back() {
+    let server = TestApp::start();
+    let client = server.client();
+    let dates = [
+        "1600-01-01",
+        "1899-12-31",
+        "1900-01-01",
+        "1900-02-28",
+        "1900-03-01",
+        "2026-12-31",
+    ];
+    let query = dates.map(|date| format!("('{date}')")).join(", ");
+    let query = format!("SELECT column1 AS d FROM (VALUES {query})");
+    let made = json!({"query": "CREATE TABLE t (a)"});
+    done(&client, "shed_sqlite", &at("storage", "a.db", &made));
+    for name in ["out.xlsx", "out.ods"] {
+        let call = json!({"query": query, "output_csv": name});
+        done(&client, "shed_sqlite", &at("storage", "a.db", &call));
+        let expected: Value = dates.iter().map(|date| json!({"d": date})).collect();
+        assert_eq!(imported(&client, name).1, expected, "{name}");
+    }
 }
 
 #[test]

@@ -275,7 +275,7 @@ fn sheet_names(names: &[String]) -> Vec<String> {
 }
 
 /// Returns `true` for `2026-12-31` and `2026-12-31 23:59:58`.
-fn is_iso_date(text: &str) -> bool {
+pub(super) fn is_iso_date(text: &str) -> bool {
     let pattern = "0000-00-00 00:00:00";
     [10, 19].contains(&text.len())
         && text
@@ -303,6 +303,8 @@ fn xlsx_cell(
     } else if formula {
         sheet.write_formula(row, column, Formula::new(text))?;
     } else if is_iso_date(text)
+        // Before it programs count the days differently.
+        && text >= "1900-03-01"
         && let Ok(date) = ExcelDateTime::parse_from_str(text)
     {
         let format = if text.len() > 10 {

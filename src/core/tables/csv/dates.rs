@@ -78,6 +78,12 @@ impl Dates {
     }
 }
 
+/// Returns `true` for a date in whichever order, but not for what may be a version, such as `1.2.10`.
+pub(super) fn is_date(text: &str) -> bool {
+    let reads = |format| Dates::new(Some(format)).is_ok_and(|dates| dates.read(text).is_some());
+    text.len() >= 8 && (reads(DateFormat::DayFirst) || reads(DateFormat::MonthFirst))
+}
+
 fn directives_have_time(directives: &str) -> bool {
     ["%H", "%I", "%M", "%S", "%T", "%R", "%k", "%l"]
         .iter()

@@ -3,8 +3,12 @@
 //! A column is INTEGER or REAL only if every value of it comes back as it was written, but for
 //! trailing zeros; whatever could be an identifier stays text.
 
+use std::borrow::Cow;
+
 use rusqlite::types::ValueRef;
 
+use super::book::is_iso_date;
+use super::dates::is_date;
 use crate::work::DatabaseError;
 
 /// Largest whole number that a REAL holds exactly.
@@ -14,6 +18,16 @@ const EXACT: u64 = 1 << 53;
 const MISSING: [&[u8]; 9] = [
     b"NA", b"N/A", b"#N/A", b"NaN", b"nan", b"NULL", b"null", b"None", b"none",
 ];
+
+/// The hyphen and the minus sign.
+const MINUS: [char; 2] = ['-', '\u{2212}'];
+
+/// Signs between groups of three digits with either decimal sign.
+const GROUPS: [char; 4] = ['\'', '\u{2019}', '\u{a0}', '\u{202f}'];
+
+/// Signs and words around a number that make it an amount.
+const MARKS: &str = "-\u{2212}()%‰€$£¥₹₽₺₩₪₫₴₱¢ \u{a0}\u{202f}";
+const CURRENCIES: [&str; 4] = ["EUR", "USD", "CHF", "GBP"];
 
 /// What is between the digits of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,36 +81,29 @@ impl ColumnType {
         if value.is_empty() || is_missing(value) {
             return ValueRef::Null;
         }
-        let Ok(text) = std::str::from_utf8(value) else {
-            return ValueRef::Text(field);
+        let text = std::str::from_utf8(value).unwrap_or_default();
+        let text = match (plain(text, decimal), decimal) {
+            (text, Decimal::Point) if !text.contains(',') => text,
+            (text, Decimal::Point) => text.replace(',', "").into(),
+            (text, Decimal::Comma) => text.replace('.', "").replace(',', ".").into(),
         };
-        let plain;
-        let text = match decimal {
-            Decimal::Point if !text.contains(',') => text,
-            Decimal::Point => {
-                plain = text.replace(',', "");
-                &plain
-            }
-            Decimal::Comma => {
-                plain = text.replace('.', "").replace(',', ".");
-                &plain
-            }
-        };
-        let number = match self {
-            Self::Integer(_) => text.parse().map(ValueRef::Integer).ok(),
-            _ => text.parse().map(ValueRef::Real).ok(),
+        let number = match number(value, decimal, true) {
+            Some(Number::Whole { .. }) => text.parse().map(ValueRef::Integer).ok(),
+            Some(Number::Fraction) => text.parse().map(ValueRef::Real).ok(),
+            None => None,
         };
         number.unwrap_or(ValueRef::Text(field))
     }
 }
 
 /// What was seen of a column.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent facts, gathered value by value"
 )]
 pub(crate) struct Column {
+    /// A value that is no number.
     text: bool,
     seen: bool,
     /// A number that is none with the other decimal sign.
@@ -107,6 +114,14 @@ pub(crate) struct Column {
     fraction_with_comma: bool,
     /// A whole number that a REAL does not hold exactly.
     large: bool,
+    /// A whole number with blanks between its groups.
+    blanks: bool,
+    /// The first amount that may stay text, and whether there is other text.
+    amount: Option<String>,
+    no_amount: bool,
+    /// Values that are dates but no ISO text, and whether there are others.
+    dates: u64,
+    no_date: bool,
 }
 
 /// A number as it is written.
@@ -119,39 +134,65 @@ enum Number {
 impl Column {
     /// Looks at a value.
     pub(crate) fn see(&mut self, field: &[u8], decimal: Option<Decimal>) {
-        if self.text {
-            return;
-        }
         let value = field.trim_ascii();
-        if value.is_empty() || is_missing(value) {
+        // Numbers between texts tell the decimal sign.
+        let is_word = !matches!(value.first(), Some(b'0'..=b'9' | b'-' | b'.' | b',' | 0xe2));
+        if value.is_empty() || is_missing(value) || (is_word && self.no_amount && self.no_date) {
             return;
         }
         self.seen = true;
-        let is_sign = |sign| decimal.is_none_or(|it| it == sign);
-        let is_certain = decimal.is_some();
-        let read = |sign| {
-            is_sign(sign)
-                .then(|| number(value, sign, is_certain))
-                .flatten()
+        let read = |sign| match decimal {
+            Some(given) if given != sign => None,
+            given => number(value, sign, given.is_some()),
         };
         let (point, comma) = (read(Decimal::Point), read(Decimal::Comma));
         let large = Some(Number::Whole { large: true });
-        self.point |= comma.is_none();
-        self.comma |= point.is_none();
+        let is_text = point.is_none() && comma.is_none();
+        self.text |= is_text;
+        self.point |= !is_text && comma.is_none();
+        self.comma |= !is_text && point.is_none();
         self.fraction_with_point |= point == Some(Number::Fraction);
         self.fraction_with_comma |= comma == Some(Number::Fraction);
         self.large |= point == large || comma == large;
-        self.text |= self.point && self.comma;
+        let has_blanks = !is_text && value.contains(&b' ');
+        self.blanks |= has_blanks && comma != Some(Number::Fraction);
+        if is_text || has_blanks || (self.point && self.comma) {
+            self.no_amount = self.no_amount || !is_amount(value);
+            self.amount.get_or_insert_with(|| shown(value));
+        }
+        if !self.no_date {
+            let text = std::str::from_utf8(value).unwrap_or_default();
+            let is_iso = text.get(..10).is_some_and(is_iso_date);
+            self.no_date = !is_date(text);
+            self.dates += u64::from(!self.no_date && !is_iso);
+        }
+    }
+
+    /// The decimal sign, where a value tells it.
+    pub(crate) fn decimal(&self) -> Option<Decimal> {
+        let sign = [Decimal::Point, Decimal::Comma][usize::from(self.comma)];
+        (self.point != self.comma).then_some(sign)
+    }
+
+    /// An amount, if all that was seen are numbers and amounts.
+    pub(crate) fn amount(&self) -> Option<&str> {
+        self.amount.as_deref().filter(|_| !self.no_amount)
+    }
+
+    /// Whether the first values are dates that are no ISO text, and whether all are, at least two.
+    pub(crate) fn dates(&self) -> (bool, bool) {
+        (self.dates > 0, self.dates > 1 && !self.no_date)
     }
 
     /// The type that holds all that was seen.
-    pub(crate) fn kind(self) -> ColumnType {
+    pub(crate) fn kind(&self) -> ColumnType {
         let (decimal, fraction) = if self.comma {
             (Decimal::Comma, self.fraction_with_comma)
         } else {
             (Decimal::Point, self.fraction_with_point)
         };
-        if self.text || !self.seen || (fraction && self.large) {
+        let is_text = self.text || (self.point && self.comma) || (self.blanks && !fraction);
+        if is_text || !self.seen || (fraction && self.large) {
             ColumnType::Text
         } else if fraction {
             ColumnType::Real(decimal)
@@ -169,7 +210,7 @@ fn is_missing(value: &[u8]) -> bool {
 /// Reads a value as a number with this decimal sign, which `is_certain` if it need not be told by
 /// the value.
 fn number(value: &[u8], sign: Decimal, is_certain: bool) -> Option<Number> {
-    let value = std::str::from_utf8(value).ok()?;
+    let value = &*plain(std::str::from_utf8(value).ok()?, sign);
     let digits = value.strip_prefix('-').unwrap_or(value);
     match sign {
         _ if is_digits(digits) => whole(value),
@@ -177,6 +218,45 @@ fn number(value: &[u8], sign: Decimal, is_certain: bool) -> Option<Number> {
         Decimal::Point => with_point(digits),
         Decimal::Comma => with_comma(digits),
     }
+}
+
+/// A number with a hyphen in front for its minus, and with no other signs between its groups than
+/// points and commas. A minus behind `5` may be a hyphen.
+fn plain(text: &str, sign: Decimal) -> Cow<'_, str> {
+    let behind = text.strip_suffix(MINUS).filter(|rest| !is_digits(rest));
+    let unsigned = text.strip_prefix(MINUS).or(behind);
+    let minus = if unsigned.is_some() { "-" } else { "" };
+    let digits = unsigned.unwrap_or(text);
+    let is_comma = sign == Decimal::Comma;
+    let (whole, _) = parts(digits, &[if is_comma { ',' } else { '.' }]);
+    let is_group = |sign: &char| GROUPS.contains(sign) || (is_comma && *sign == ' ');
+    match whole.chars().find(is_group) {
+        Some(sign) if is_grouped(whole, sign) => format!(
+            "{minus}{}{}",
+            whole.replace(sign, ""),
+            &digits[whole.len()..]
+        )
+        .into(),
+        None if unsigned.is_some() => format!("{minus}{digits}").into(),
+        _ => text.into(),
+    }
+}
+
+/// Returns `true` for a number with a currency, a percent sign, brackets or a minus behind.
+fn is_amount(value: &[u8]) -> bool {
+    let is_mark = |sign| MARKS.contains(sign);
+    let mut text = std::str::from_utf8(value).unwrap_or_default();
+    for name in CURRENCIES {
+        text = text.trim_start_matches(name).trim_end_matches(name);
+    }
+    let text = text.trim_matches(is_mark).as_bytes();
+    number(text, Decimal::Point, true).is_some() || number(text, Decimal::Comma, true).is_some()
+}
+
+/// The beginning of a value as a note shows it.
+pub(crate) fn shown(value: &[u8]) -> String {
+    let text: String = String::from_utf8_lossy(value).chars().take(40).collect();
+    serde_json::Value::from(text).to_string()
 }
 
 /// A whole number that comes back as it was: not `-0` nor `007`.
@@ -304,8 +384,77 @@ mod tests {
             (&["-"], ColumnType::Text),
             (&["1-2"], ColumnType::Text),
             (&["12:30"], ColumnType::Text),
+            (&["1\u{a0}234,50", "7"], ColumnType::Real(Comma)),
+            (&["1\u{202f}234\u{202f}567"], ColumnType::Integer(Point)),
+            (&["1 234,50", "1 234", "-7"], ColumnType::Real(Comma)),
+            (&["1 234", "5 678"], ColumnType::Text),
+            (&["1 234.50"], ColumnType::Text),
+            (&["1'234.50", "7"], ColumnType::Real(Point)),
+            (&["1\u{2019}234"], ColumnType::Integer(Point)),
+            (&["12'34"], ColumnType::Text),
+            (&["0'234"], ColumnType::Text),
+            (&["\u{2212}5", "3"], ColumnType::Integer(Point)),
+            (&["1.234,50-", "2,5"], ColumnType::Real(Comma)),
+            (&["1,234.50-"], ColumnType::Real(Point)),
+            (&["2-", "1"], ColumnType::Text),
+            (&["-5,0-"], ColumnType::Text),
+            (&["12.-"], ColumnType::Text),
+            (&["12.04.-"], ColumnType::Text),
+            (&["030 123 456"], ColumnType::Text),
+            (&["1.2.3"], ColumnType::Text),
         ] {
             assert_eq!(kind(values), expected, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn text_that_may_be_meant_as_amounts_is_told() {
+        for (values, told) in [
+            (
+                &["1.234,50 \u{20ac}", "7"][..],
+                Some("\"1.234,50 \u{20ac}\""),
+            ),
+            (&["12,5%", "NA", ""], Some("\"12,5%\"")),
+            (&["5", "(1,234.00)"], Some("\"(1,234.00)\"")),
+            (&["-$5.00"], Some("\"-$5.00\"")),
+            (&["100-", "7"], Some("\"100-\"")),
+            (&["CHF 1'234.50"], Some("\"CHF 1'234.50\"")),
+            (&["1,5", "1.5"], Some("\"1.5\"")),
+            (&["1 234"], Some("\"1 234\"")),
+            (&["5 \u{20ac}", "free"], None),
+            (&["+33123", "007"], None),
+            (&["12a"], None),
+            (&["1.2.3"], None),
+            (&["()"], None),
+            (&["1", "2"], None),
+        ] {
+            let mut column = Column::default();
+            for value in values {
+                column.see(value.as_bytes(), None);
+            }
+            assert_eq!(column.amount(), told, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn dates_are_known_unasked() {
+        for (values, expected) in [
+            (&["05.01.2026", "06.01.2026"][..], (true, true)),
+            (&["12/31/2026", "", "NA", "31/12/26"], (true, true)),
+            (&["5-Jan-2026", "Jan 6, 2026 7:30 PM"], (true, true)),
+            (&["2026-01-05", "05.01.2026", "06.01.2026"], (true, true)),
+            (&["05.01.2026"], (true, false)),
+            (&["05.01.2026", "06.01.2026", "soon"], (true, false)),
+            (&["05.01.2026", "7"], (true, false)),
+            (&["2026-01-05", "2026-01-06T07:08:09Z"], (false, false)),
+            (&["1.2.10", "1.3.11"], (false, false)),
+            (&["192.168.1.10", "10.0.0.1"], (false, false)),
+        ] {
+            let mut column = Column::default();
+            for value in values {
+                column.see(value.as_bytes(), None);
+            }
+            assert_eq!(column.dates(), expected, "{values:?}");
         }
     }
 
@@ -348,7 +497,33 @@ mod tests {
             (ColumnType::Integer(Point), "NA", ValueRef::Null),
             (ColumnType::Real(Point), "1e-5", ValueRef::Real(1e-5)),
             (ColumnType::Real(Comma), "1.234,5", ValueRef::Real(1234.5)),
-            (ColumnType::Real(Comma), "7", ValueRef::Real(7.0)),
+            (ColumnType::Real(Comma), "7", ValueRef::Integer(7)),
+            (
+                ColumnType::Real(Comma),
+                "1.234,50-",
+                ValueRef::Real(-1234.5),
+            ),
+            (ColumnType::Real(Comma), "1 234,5", ValueRef::Real(1234.5)),
+            (
+                ColumnType::Real(Point),
+                "\u{2212}1'234.5",
+                ValueRef::Real(-1234.5),
+            ),
+            (
+                ColumnType::Integer(Point),
+                "1\u{a0}234",
+                ValueRef::Integer(1234),
+            ),
+            (ColumnType::Real(Comma), "2,5", ValueRef::Real(2.5)),
+            (ColumnType::Real(Comma), "1.234", ValueRef::Integer(1234)),
+            (ColumnType::Real(Comma), "k.A.", ValueRef::Text(b"k.A.")),
+            (ColumnType::Real(Point), "inf", ValueRef::Text(b"inf")),
+            (ColumnType::Real(Point), "NA", ValueRef::Null),
+            (
+                ColumnType::Real(Point),
+                "9007199254740993",
+                ValueRef::Integer(9_007_199_254_740_993),
+            ),
             (ColumnType::Text, "", ValueRef::Null),
             (ColumnType::Text, "NA", ValueRef::Text(b"NA")),
             (ColumnType::Text, " ", ValueRef::Text(b" ")),

@@ -15,6 +15,8 @@ const ROWS_TOLD: usize = 10;
 /// What the first reading of a file found.
 pub(super) struct Scan {
     pub(super) kinds: Vec<ColumnType>,
+    /// The values of each column.
+    pub(super) seen: Vec<Column>,
     /// Of the columns that hold dates.
     pub(super) dates: Vec<Option<Dates>>,
     /// Columns of dates that are not there.
@@ -105,6 +107,7 @@ impl Scan {
         let notes = text.notes_with(rows.reader.get_ref().nuls());
         Ok(Self {
             kinds: kinds.collect(),
+            seen: columns,
             dates,
             no_dates,
             imported: ImportedTable {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
-use super::{at, import, replacing, select, sql};
+use super::{at, import, joined, replacing, select, sql};
 use crate::ops::stage::{self, content, done, file, place, small};
 use fileshed_test_support::{Client, TestApp};
 
@@ -757,4 +757,103 @@ fn dates_are_read_as_machines_and_people_write_them() {
         let rows = select(&client, "storage", "data.db", "SELECT d FROM t");
         assert_eq!(rows, json!([{"d": expected[0]}, {"d": expected[1]}]));
     }
+}
+
+/// The rows after a file was added to `t`, and what the answer notes.
+fn appended(client: &Client<'_>, text: &str, more: &Value) -> (Value, String) {
+    file(client, "storage", "more.csv", text);
+    let call = json!({"import_csv": "more.csv", "table": "t", "if_exists": "append"});
+    let call = joined(at("storage", "data.db", &call), more);
+    let short = client.clone().header("Prefer", "return=minimal");
+    let answer = short.post("shed_sqlite", call.to_string().as_bytes());
+    let note = answer.body["note"].as_str().unwrap_or_default().to_owned();
+    (
+        select(client, "storage", "data.db", "SELECT * FROM t"),
+        note,
+    )
+}
+
+#[test]
+fn values_are_added_as_the_table_has_them() {
+    let server = TestApp::start();
+    let client = server.client();
+    let dates = json!({"date_columns": ["Datum"]});
+    for (first, more, expected, noted) in [
+        (
+            "Datum;Preis\n05.01.2026;1,5\n",
+            "Datum;Preis\n06.01.2026;k.A.\n07.01.2026;2,5\n",
+            json!([1.5, "k.A.", 2.5]),
+            "Preis: 1 value(s) are no numbers and stay text, such as \"k.A.\"",
+        ),
+        (
+            "Datum;Preis\n05.01.2026;2\n",
+            "Datum;Preis\n06.01.2026;9007199254740993\n07.01.2026;\n07.01.2026;?\n07.01.2026;!\n",
+            json!([2, "9007199254740993", null, "?", "!"]),
+            "Preis: 2 value(s) are no numbers and stay text, such as \"?\"",
+        ),
+        (
+            "Datum,Preis\n05.01.2026,1.5\n",
+            "Datum,Preis\n06.01.2026,free\n07.01.2026,\"1,234.50\"\n",
+            json!([1.5, "free", 1234.5]),
+            "such as \"free\"",
+        ),
+        // Another column tells the sign.
+        (
+            "Datum;Preis;m\n05.01.2026;1,5;1,5\n",
+            "Datum;Preis;m\n06.01.2026;k.A.;2,5\n07.01.2026;1.234;3\n",
+            json!([1.5, "k.A.", 1234.0]),
+            "Preis: 1 value(s)",
+        ),
+        (
+            "Datum;Preis\n05.01.2026;x\n",
+            "Datum;Preis\n06.01.2026;k.A.\n07.01.2026;2,5\n",
+            json!(["x", "k.A.", "2,5"]),
+            "",
+        ),
+    ] {
+        import(&client, first, &dates);
+        let (rows, note) = appended(&client, more, &dates);
+        let rows = rows.as_array().unwrap().iter();
+        let prices: Value = rows.map(|row| row["Preis"].clone()).collect();
+        assert_eq!(prices, expected, "{more}");
+        assert!(
+            note.contains(noted) && note.is_empty() == noted.is_empty(),
+            "{note}"
+        );
+    }
+}
+
+#[test]
+fn amounts_and_dates_that_stay_text_are_told() {
+    let server = TestApp::start();
+    let client = server.client();
+    let note = |text: &str, more: Value| {
+        file(&client, "storage", "data.csv", text);
+        let call = replacing("storage", "data.csv", &more);
+        let answer = client.call("shed_sqlite", &call);
+        answer.body["message"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let told = note("a;b\n1;1.234,50 €\n2;7,00 €\n", json!({}));
+    assert!(told.contains("b: text such as \"1.234,50 €\""), "{told}");
+    let told = note(
+        "a;b\n1;1\u{a0}234,50\n2;\u{2212}7,00\n3;1 000,00-\n",
+        json!({}),
+    );
+    assert!(!told.contains("text such as"), "{told}");
+    let sum = select(&client, "storage", "data.db", "SELECT sum(b) AS s FROM t");
+    assert_eq!(sum, json!([{"s": 227.5}]));
+    let two = "Datum;Bis\n05.01.2026;5-Jan-26\n06.01.2026;6-Jan-26\n";
+    let told = note(two, json!({}));
+    assert!(told.contains("date_columns=[\"Datum\", \"Bis\"]"), "{told}");
+    let told = note(two, json!({"date_columns": ["Bis", "Datum"]}));
+    assert!(!told.contains("date_columns"), "{told}");
+    let (_, told) = appended(&client, "Datum;Bis\n07.01.2026;2026-01-08\n", &json!({}));
+    assert!(told.contains("date_columns=[\"Datum\"]"), "{told}");
+    let (_, told) = appended(&client, "Datum;Bis\nsoon;2026-01-08\n", &json!({}));
+    assert!(!told.contains("date_columns"), "{told}");
+    let told = note("v;w\n1.2.10;2026-01-05\n1.2.11;2026-01-06\n", json!({}));
+    assert!(!told.contains("date_columns"), "{told}");
 }

@@ -185,9 +185,9 @@ fn sheets_are_chosen_by_name_or_all_become_tables() {
     assert_eq!(
         data["tables"],
         json!([
-            {"table": "Stock", "sheet": "Stock", "rows": 1, "columns": ["item"]},
-            {"table": "Q1_2024", "sheet": "Q1 2024", "rows": 1, "columns": ["sum"]},
-            {"table": "sheet_2025", "sheet": "2025", "rows": 1, "columns": ["sum"]},
+            {"table": "Stock", "rows": 1, "columns": "item INTEGER"},
+            {"table": "Q1_2024", "sheet": "Q1 2024", "rows": 1, "columns": "sum INTEGER"},
+            {"table": "sheet_2025", "sheet": "2025", "rows": 1, "columns": "sum INTEGER"},
         ])
     );
     assert_eq!(rows(&alice, "Q1_2024"), json!([{"sum": 2}]));
