@@ -9,6 +9,9 @@ use crate::parts::{Parts, values};
 use crate::xml::{attribute, local_name};
 use crate::{TextBuilder, Unreadable};
 
+/// Placeholders of a page of notes that are on every page: number, date, header and footer.
+const REPEATED: [&str; 4] = ["sldNum", "dt", "hdr", "ftr"];
+
 /// Reads the slides that the presentation shows, each with its notes.
 pub(crate) fn pptx<R: Read + Seek>(
     parts: &mut Parts<R>,
@@ -52,15 +55,29 @@ fn collect<R: Read + Seek>(
     text: &mut TextBuilder,
 ) -> Result<bool, Unreadable> {
     let mut collector = Collector::new(text, Markup::Microsoft);
-    let mut is_hidden = false;
+    let (mut is_hidden, mut is_notes) = (false, false);
+    let (mut is_repeated, mut skips) = (false, false);
     parts.read(part, |event| {
-        if let Event::Start(element) = &event
-            && local_name(element) == "sld"
-        {
-            let show = attribute(element, "show");
-            is_hidden = show.is_some_and(|show| matches!(show.as_str(), "0" | "false"));
+        if let Event::Start(element) | Event::Empty(element) = &event {
+            match local_name(element) {
+                "sld" => {
+                    let show = attribute(element, "show");
+                    is_hidden = show.is_some_and(|show| matches!(show.as_str(), "0" | "false"));
+                }
+                "notes" => is_notes = true,
+                "ph" => {
+                    let kind = attribute(element, "type").unwrap_or_default();
+                    is_repeated = is_notes && REPEATED.contains(&kind.as_str());
+                }
+                "txBody" => skips = std::mem::take(&mut is_repeated),
+                _ => {}
+            }
         }
-        collector.take(event)
+        let is_end =
+            matches!(&event, Event::End(element) if element.local_name().into_inner() == "txBody");
+        let skipped = skips;
+        skips &= !is_end;
+        skipped || collector.take(event)
     })?;
     collector.finish();
     Ok(is_hidden)

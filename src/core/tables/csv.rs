@@ -14,7 +14,7 @@ mod writer;
 
 pub(super) use book::TableWriter;
 pub(super) use dates::Dates;
-pub(super) use dialect::{Dialect, Normalizer, above_table, named_delimiter};
+pub(super) use dialect::{Dialect, Normalizer, above_table, is_data, named_delimiter};
 pub(super) use kinds::{Column, ColumnType, Decimal, shown};
 pub(super) use shape::{column_name, column_names, find_delimiter, parse_delimiter, unique_names};
 pub use sheet::{ENCRYPTED, sheets_as_text};

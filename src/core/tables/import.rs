@@ -35,12 +35,16 @@ impl Engine {
     ) -> Result<Vec<ImportedTable>, DatabaseError> {
         let is_only = sources.len() == 1;
         let mut pending = Vec::new();
+        let mut left_out = Vec::new();
         for source in sources {
             let text = CsvText::new(&source)?;
             let existing = self.existing(&source)?;
             let scan = match Scan::new(&text, &source.import, self) {
                 // A sheet with a header alone is no table.
-                Err(DatabaseError::CsvEmpty) if !is_only => continue,
+                Err(DatabaseError::CsvEmpty) if !is_only => {
+                    left_out.extend(source.sheet);
+                    continue;
+                }
                 scan => scan?,
             };
             pending.push(PendingTable {
@@ -75,8 +79,11 @@ impl Engine {
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         let tables = pending.into_iter();
         let tables = tables.map(|table| table.fill(&transaction, &clock));
-        let tables = tables.collect::<Result<_, _>>()?;
+        let mut tables: Vec<ImportedTable> = tables.collect::<Result<_, _>>()?;
         transaction.commit()?;
+        if let Some(last) = tables.last_mut() {
+            last.left_out = left_out;
+        }
         Ok(tables)
     }
 

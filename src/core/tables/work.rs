@@ -317,6 +317,8 @@ pub struct ImportedTable {
     pub flawed: bool,
     /// Other differences of the table from the file.
     pub notes: Vec<String>,
+    /// Sheets of the workbook that hold a header alone and became no table; told with the last one.
+    pub left_out: Vec<String>,
 }
 
 /// How a CSV file was read.

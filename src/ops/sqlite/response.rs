@@ -169,10 +169,20 @@ fn imported(
         names.join(", ")
     );
     let mut notes = Vec::new();
+    let is_one_of_many = tables.len() > 1;
     for table in &mut tables {
-        notes.append(&mut table.notes);
-        notes.extend(lost(table));
-        notes.extend(table.flawed.then(|| FLAWED.to_owned()));
+        let mut own = std::mem::take(&mut table.notes);
+        own.extend(lost(table));
+        own.extend(table.flawed.then(|| FLAWED.to_owned()));
+        let sheet = table.sheet.as_ref().filter(|_| is_one_of_many);
+        notes.extend(own.into_iter().map(|note| match sheet {
+            Some(sheet) => format!("sheet {sheet}: {note}"),
+            None => note,
+        }));
+        notes.extend((!table.left_out.is_empty()).then(|| {
+            let sheets = table.left_out.join(", ");
+            format!("no table, for want of rows below the header: sheet {sheets}; `has_header` false makes one")
+        }));
     }
     let mut data = Response {
         db_path: Some(path),

@@ -206,6 +206,43 @@ fn slides_come_in_the_order_of_the_presentation() {
 }
 
 #[test]
+fn notes_of_slides_are_without_what_every_page_has() {
+    let shape = |kind: &str, text: &str| {
+        format!(
+            "<p:sp><p:nvSpPr><p:nvPr><p:ph type=\"{kind}\"/></p:nvPr></p:nvSpPr><p:txBody>\
+             <a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:txBody></p:sp>"
+        )
+    };
+    let kinds = ["hdr", "dt", "body", "ftr", "sldNum"];
+    let shapes = kinds.map(|kind| shape(kind, kind)).concat();
+    let free = "<p:sp><p:txBody><a:p><a:r><a:t>free</a:t></a:r></a:p></p:txBody></p:sp>";
+    let found = read(
+        DocumentKind::Pptx,
+        &[
+            (
+                "ppt/presentation.xml",
+                "<p:presentation><p:sldIdLst><p:sldId id=\"256\" r:id=\"r1\"/></p:sldIdLst></p:presentation>",
+            ),
+            (
+                "ppt/_rels/presentation.xml.rels",
+                "<Relationships><Relationship Id=\"r1\" Type=\"x/slide\" Target=\"s.xml\"/></Relationships>",
+            ),
+            (
+                "ppt/s.xml",
+                &format!("<p:sld>{}</p:sld>", shape("ftr", "kept")),
+            ),
+            (
+                "ppt/_rels/s.xml.rels",
+                "<Relationships><Relationship Id=\"1\" Type=\"x/notesSlide\" Target=\"n.xml\"/></Relationships>",
+            ),
+            ("ppt/n.xml", &format!("<p:notes>{shapes}{free}</p:notes>")),
+        ],
+    );
+    let expected = "--- Slide 1 ---\nkept\n--- Notes ---\nbody\nfree\n";
+    assert_eq!(found, Ok(expected.to_owned()));
+}
+
+#[test]
 fn open_documents_are_read_too() {
     let content = "<office:body><text:h>Title</text:h><text:p>a<text:s text:c=\"2\"/>b<text:tab/>\
         <text:span>c</text:span><text:line-break/>d</text:p>\n  <table:table-row><table:table-cell>\

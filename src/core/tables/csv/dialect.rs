@@ -2,7 +2,7 @@
 
 use csv::ByteRecord;
 
-use super::{Column, ColumnType, parse_delimiter};
+use super::{Column, ColumnType, Dates, parse_delimiter};
 
 /// Rows that are looked at to find the table.
 const SAMPLE: usize = 200;
@@ -242,12 +242,31 @@ pub(crate) fn above_table(
         // One row with some names is the header itself where all rows below it look alike.
         let is_named = matches!(above, [row] if row.len() == width && filled(row).count() > 1)
             && below.iter().all(|row| is_header(row, width));
-        if !is_named && below.first().is_some_and(|row| is_header(row, width)) {
+        if let Some(table) = below_notes(top, width) {
+            top = table;
+        } else if !is_named && below.first().is_some_and(|row| is_header(row, width)) {
             top = below;
         }
     }
     let place = top.first().and_then(ByteRecord::position);
     place.map_or(0, |place| place.byte() as usize)
+}
+
+/// The rows from the first that has a name for every column, where data follows and only notes stand
+/// above, none of which fills a row.
+fn below_notes(rows: &[ByteRecord], width: usize) -> Option<&[ByteRecord]> {
+    let is_full = |row: &ByteRecord| filled(row).count() == width;
+    let at = rows.iter().take(ABOVE).position(is_full)?;
+    let (notes, table) = rows.split_at(at);
+    let [header, first, ..] = table else {
+        return None;
+    };
+    let is_note = |row: &ByteRecord| filled(row).all(is_name);
+    let is_table = is_header(header, width)
+        && filled(first).count() * 2 > width
+        && !filled(first).all(is_name);
+    let is_apart = filled(notes.last()?).count() * 2 <= width;
+    (is_table && is_apart && notes.iter().all(is_note)).then_some(table)
 }
 
 fn filled(row: &ByteRecord) -> impl Iterator<Item = &[u8]> {
@@ -283,13 +302,60 @@ fn is_title(row: &ByteRecord, width: usize) -> bool {
 
 /// `true` if most fields are filled and none is a number, but for years beside other names.
 fn is_header(row: &ByteRecord, width: usize) -> bool {
-    let is_name = |field: &[u8]| {
-        let mut column = Column::default();
-        column.see(field, None);
-        let is_year = field.len() == 4 && (field.starts_with(b"19") || field.starts_with(b"20"));
-        column.kind() == ColumnType::Text || (is_year && width > 2)
+    let is_fit = |field: &[u8]| is_name(field) || (is_year(field) && width > 2);
+    row.len() == width && filled(row).count() * 2 > width && filled(row).all(is_fit)
+}
+
+/// `true` for what is no number.
+fn is_name(field: &[u8]) -> bool {
+    let mut column = Column::default();
+    column.see(field, None);
+    column.kind() == ColumnType::Text
+}
+
+/// `true` for a year that may be a name.
+fn is_year(field: &[u8]) -> bool {
+    field.len() == 4 && (field.starts_with(b"19") || field.starts_with(b"20"))
+}
+
+/// `true` if a first row is no header: nothing but numbers, or a number or date that is one in the
+/// rows below too and no name of numbers. Numbers that count up are names.
+pub(crate) fn is_data(first: &ByteRecord, below: &[ByteRecord]) -> bool {
+    let is_date = |field: &[u8]| {
+        let dates = Dates::new(None).ok();
+        let text = String::from_utf8_lossy(field);
+        dates.is_some_and(|dates| dates.read(&text).is_some())
     };
-    row.len() == width && filled(row).count() * 2 > width && filled(row).all(is_name)
+    let is_number = |field: &[u8]| !is_name(field);
+    if filled(first).all(is_number) {
+        return filled(first).next().is_some();
+    }
+    let numbers = filled(first).filter_map(|field| str::from_utf8(field).ok()?.parse().ok());
+    let numbers: Vec<i64> = numbers.collect();
+    if numbers.len() > 1
+        && numbers
+            .windows(2)
+            .all(|pair| pair[0].checked_add(1) == Some(pair[1]))
+    {
+        return false;
+    }
+    let mut is_data = false;
+    for (index, field) in first.iter().enumerate() {
+        let values = below.iter().filter_map(|row| row.get(index));
+        let values = values.filter(|value| !value.trim_ascii().is_empty());
+        let values: Vec<&[u8]> = values.collect();
+        let are = |is: &dyn Fn(&[u8]) -> bool| {
+            values.iter().all(|value| is(value)) && (below.is_empty() || !values.is_empty())
+        };
+        if is_number(field) && !is_year(field) {
+            is_data |= are(&is_number);
+        } else if is_date(field) {
+            is_data |= are(&is_date);
+        } else if !below.is_empty() && (are(&is_number) || are(&is_date)) {
+            return false;
+        }
+    }
+    is_data
 }
 
 #[cfg(test)]
@@ -370,6 +436,16 @@ mod tests {
                 "By:,Ada,,\n\nAt:,Ulm,,\n",
             ),
             ("People,,\nname,mail,city\nAda,a@b,Ulm\n", "People,,\n"),
+            (
+                "Many,,\nat,,top\nor,,\nname,job,age\nAda,poet,36\n",
+                "Many,,\nat,,top\nor,,\n",
+            ),
+            (
+                "So,,,\n,as,,to\nit,,,\nname,job,age,city\nAda,poet,36,Ulm\n",
+                "So,,,\n,as,,to\nit,,,\n",
+            ),
+            ("id,,age\nx,,\ny,Bob,3\n", ""),
+            (",name,age\n1,,\na,b,c\n2,Ada,3\n", ""),
             ("##f=1\n#c,d\n1,2\n3,4\n", "##f=1\n"),
             ("#,name\n1,Ada\n", ""),
             ("1\n2,3,4\n", ""),
@@ -387,6 +463,31 @@ mod tests {
             above_table(text, b',', Dialect::STANDARD, true, Some(false)),
             0
         );
+    }
+
+    #[test]
+    fn first_rows_of_data_are_no_headers() {
+        let record = |line: &str| line.split(',').collect::<ByteRecord>();
+        for (first, below, expected) in [
+            ("world,1,!", &["hello,2,?", "hello,3,."][..], true),
+            ("world,1,!", &["hello,2,?", "hello,x,."], false),
+            ("x,2024-01-02", &["y,2024-01-03"], true),
+            ("pen,2.5", &[], true),
+            ("pen,2024-01-02", &[], true),
+            ("1,2", &["a,b"], true),
+            ("pen,2024", &[], false),
+            ("pen,ink", &[], false),
+            ("name,5", &["Ada,"], false),
+            ("name,2024,2025", &["Ada,1,2"], false),
+            ("name,2024-01-01", &["Ada,5"], false),
+            ("name,1,2,3", &["Ada,7,8,9"], false),
+            ("id,7", &["1,8"], false),
+            ("day,x,7", &["2024-01-02,y,8"], false),
+            (",", &[], false),
+        ] {
+            let below: Vec<ByteRecord> = below.iter().copied().map(record).collect();
+            assert_eq!(is_data(&record(first), &below), expected, "{first}");
+        }
     }
 
     #[test]

@@ -9,9 +9,10 @@ use std::io::{BufWriter, Cursor, Read, Seek};
 use std::rc::Rc;
 
 use calamine::{
-    Data, Error, ExcelDateTime, Ods, OdsError, Range, Reader, Sheets, Xls, XlsError, Xlsx,
-    XlsxError,
+    Data, Error, ExcelDateTime, Ods, OdsError, Range, Reader, SheetType, Sheets, Xls, XlsError,
+    Xlsb, Xlsx, XlsxError,
 };
+use zip::ZipArchive;
 
 use crate::work::DatabaseError;
 
@@ -20,6 +21,9 @@ const BEGINNINGS: [&[u8]; 2] = [b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe
 
 /// Said of a workbook that only its password opens.
 pub const ENCRYPTED: &str = "it is encrypted: only its password opens it";
+
+/// The last day of Excel, counted from 1900 and from 1904.
+const LAST_DAYS: [f64; 2] = [2_958_465.0, 2_957_003.0];
 
 /// Whether a file may be a spreadsheet. No CSV file begins so.
 pub(crate) fn is_sheet(file: &mut File) -> std::io::Result<bool> {
@@ -40,23 +44,20 @@ impl Workbook {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)
             .map_err(|error| error.to_string())?;
-        let bytes = Cursor::new(Rc::from(bytes));
-        calamine::open_workbook_auto_from_rs(bytes.clone())
-            .map(Self)
-            .map_err(|error| {
-                let encrypted = matches!(Xlsx::new(bytes.clone()), Err(XlsxError::Password))
-                    || matches!(Xls::new(bytes.clone()), Err(XlsError::Password))
-                    || matches!(Ods::new(bytes), Err(OdsError::Password));
-                if encrypted {
-                    ENCRYPTED.to_owned()
-                } else {
-                    format!("it cannot be read as a spreadsheet: {error}")
-                }
-            })
+        let opened = sheets(Cursor::new(Rc::from(bytes)));
+        opened.map(Self).map_err(|error| match error {
+            Error::Xlsx(XlsxError::Password)
+            | Error::Xls(XlsError::Password)
+            | Error::Ods(OdsError::Password) => ENCRYPTED.to_owned(),
+            error => format!("it cannot be read as a spreadsheet: {error}"),
+        })
     }
 
+    /// The names of the sheets that have cells.
     pub(crate) fn names(&self) -> Vec<String> {
-        self.0.sheet_names()
+        let sheets = self.0.sheets_metadata().iter();
+        let sheets = sheets.filter(|sheet| sheet.typ == SheetType::WorkSheet);
+        sheets.map(|sheet| sheet.name.clone()).collect()
     }
 
     fn grid(&mut self, name: &str) -> Result<Grid, Error> {
@@ -139,6 +140,29 @@ impl Workbook {
             ));
         }
         Ok((count, notes))
+    }
+}
+
+/// Opens a workbook by its format, so that a fault is one of that format.
+fn sheets(bytes: Cursor<Rc<[u8]>>) -> Result<Sheets<Cursor<Rc<[u8]>>>, Error> {
+    if bytes.get_ref().starts_with(b"\xd0\xcf\x11\xe0") {
+        // A workbook of another format is wrapped so when it is encrypted.
+        if let Err(XlsxError::Password) = Xlsx::new(bytes.clone()) {
+            return Err(Error::Xlsx(XlsxError::Password));
+        }
+        return Xls::new(bytes).map(Sheets::Xls).map_err(Error::Xls);
+    }
+    let archive = ZipArchive::new(bytes.clone());
+    let has = |end| {
+        let mut names = archive.iter().flat_map(ZipArchive::file_names);
+        names.any(|name| name.is_ok_and(|name| name.ends_with(end)))
+    };
+    if has("workbook.bin") {
+        Xlsb::new(bytes).map(Sheets::Xlsb).map_err(Error::Xlsb)
+    } else if has("content.xml") {
+        Ods::new(bytes).map(Sheets::Ods).map_err(Error::Ods)
+    } else {
+        Xlsx::new(bytes).map(Sheets::Xlsx).map_err(Error::Xlsx)
     }
 }
 
@@ -228,7 +252,9 @@ pub fn sheets_as_text(book: &mut File, most: usize) -> Result<(String, bool), St
 fn text(cell: &Data) -> String {
     match cell {
         Data::Empty => String::new(),
-        Data::DateTime(moment) if moment.is_datetime() => date(moment),
+        Data::DateTime(moment) if moment.is_datetime() => {
+            date(moment).unwrap_or_else(|| moment.as_f64().to_string())
+        }
         Data::DateTime(span) => clock(span.as_f64()),
         Data::DateTimeIso(text) => text.replacen('T', " ", 1),
         Data::DurationIso(text) => duration(text).map_or_else(|| text.clone(), clock),
@@ -264,17 +290,22 @@ fn duration(text: &str) -> Option<f64> {
     Some(sign * seconds / 86_400.0)
 }
 
-/// A date, with the time where it has one; below a day it is a time alone.
-fn date(moment: &ExcelDateTime) -> String {
+/// A date, with the time where it has one; below a day it is a time alone. `None` for days that
+/// Excel does not have.
+fn date(moment: &ExcelDateTime) -> Option<String> {
     if moment.as_f64() < 1.0 {
-        return clock(moment.as_f64());
+        return Some(clock(moment.as_f64()));
     }
     let (year, month, day, hour, minute, second, _) = moment.to_ymd_hms_milli();
     let date = format!("{year:04}-{month:02}-{day:02}");
-    if (hour, minute, second) == (0, 0, 0) {
-        return date;
+    // Every number beyond the last day is given as that day.
+    if date == "9999-12-31" && !LAST_DAYS.contains(&moment.as_f64().floor()) {
+        return None;
     }
-    format!("{date} {hour:02}:{minute:02}:{second:02}")
+    if (hour, minute, second) == (0, 0, 0) {
+        return Some(date);
+    }
+    Some(format!("{date} {hour:02}:{minute:02}:{second:02}"))
 }
 
 /// Days as hours, minutes and seconds.
@@ -312,6 +343,12 @@ mod tests {
                 "2023-03-15 12:00:00",
             ),
             (moment(0.25, ExcelDateTimeType::DateTime), "06:00:00"),
+            (
+                moment(2_958_465.5, ExcelDateTimeType::DateTime),
+                "9999-12-31 12:00:00",
+            ),
+            (moment(2_958_466.0, ExcelDateTimeType::DateTime), "2958466"),
+            (moment(1e9, ExcelDateTimeType::DateTime), "1000000000"),
             (
                 Data::DateTime(ExcelDateTime::new(
                     43_538.0,

@@ -5,12 +5,18 @@ use serde_json::{Map, Value};
 
 use super::ROWS;
 use super::csv_text::CsvText;
-use crate::csv::{Column, ColumnType, CsvEncoding, Dates, Decimal, column_names};
+use crate::csv::{Column, ColumnType, CsvEncoding, Dates, Decimal, column_names, is_data};
 use crate::engine::Engine;
 use crate::work::{CsvImport, DatabaseError, ImportInfo, ImportedTable, MOST_COLUMNS};
 
 /// The most rows that are told of those that were cut.
 const ROWS_TOLD: usize = 10;
+
+/// Rows that are compared with the first to know whether that is a header.
+const ROWS_COMPARED: usize = 20;
+
+/// Bytes of such a row.
+const BYTES_COMPARED: usize = 1 << 16;
 
 /// What the first reading of a file found.
 pub(super) struct Scan {
@@ -36,18 +42,29 @@ impl Scan {
             return Err(DatabaseError::CsvEmpty);
         }
         let first = rows.record.clone();
-        let has_header = import.has_header.unwrap_or_else(|| !is_data(&first));
+        let mut below = Vec::new();
+        while import.has_header.is_none() && below.len() < ROWS_COMPARED && rows.advance()? {
+            // A quote that never closes makes a row of all that follows.
+            if rows.record.as_slice().len() > BYTES_COMPARED {
+                break;
+            }
+            below.push(rows.record.clone());
+        }
+        let has_header = import
+            .has_header
+            .unwrap_or_else(|| !is_data(&first, &below));
         let mut width = first.len();
         expect_width(width)?;
         let header = has_header.then_some(first);
         if header.is_none() {
             // Without names the widest row says how many columns there are.
+            let mut rows = text.rows(false)?;
             while rows.advance()? {
                 width = width.max(rows.record.len());
             }
             expect_width(width)?;
-            rows = text.rows(false)?;
         }
+        rows = text.rows(has_header)?;
         let names = match &header {
             Some(record) => column_names(record.iter()),
             None => (1..=width).map(|number| format!("col_{number}")).collect(),
@@ -127,6 +144,7 @@ impl Scan {
                     unread_dates: 0,
                 },
                 lost_in_rows,
+                left_out: Vec::new(),
                 flawed: text.encoding == CsvEncoding::FlawedUtf8,
             },
         })
@@ -143,20 +161,6 @@ fn other_headers(names: &[String], header: Option<&ByteRecord>) -> Map<String, V
         .filter(|(name, field)| *name != field && !field.is_empty())
         .map(|(name, field)| (name.clone(), field.into()))
         .collect()
-}
-
-/// Whether a first row can only be data: something is in it, and nothing but numbers.
-fn is_data(record: &ByteRecord) -> bool {
-    let mut found = record
-        .iter()
-        .filter(|field| !field.trim_ascii().is_empty())
-        .peekable();
-    found.peek().is_some()
-        && found.all(|field| {
-            let mut column = Column::default();
-            column.see(field, None);
-            column.kind() != ColumnType::Text
-        })
 }
 
 fn expect_width(columns: usize) -> Result<(), DatabaseError> {

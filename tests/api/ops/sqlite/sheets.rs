@@ -1,6 +1,6 @@
 //! Spreadsheets as tables.
 
-use std::io::{Cursor, Write as _};
+use std::io::{Cursor, Read as _, Write as _};
 
 use serde_json::{Value, json};
 use zip::ZipWriter;
@@ -230,6 +230,113 @@ fn sheets_are_chosen_by_name_or_all_become_tables() {
     alice
         .call("shed_sqlite", &sheet)
         .refused(400, "INVALID_PARAMETER");
+}
+
+#[test]
+fn sheets_of_one_row_are_tables_or_it_is_said() {
+    let server = small().app();
+    let alice = server.as_user("alice");
+    let pair = |number, one: &str, two: &str| {
+        let places = [format!("A{number}"), format!("B{number}")];
+        row(number, &[text(&places[0], one), text(&places[1], two)])
+    };
+    let stock = row(1, &[text("A1", "Stock")])
+        + &pair(2, "item", "amount")
+        + &row(3, &[text("A3", "pen"), number("B3", "7")]);
+    let data = row(1, &[text("A1", "pen"), number("B1", "2.5")]);
+    let names = pair(1, "a", "b");
+    let sheets = [
+        ("Stock", &*stock, ""),
+        ("Data", &*data, ""),
+        ("Names", &*names, ""),
+    ];
+    upload(&alice, "b.xlsx", xlsx("", &sheets));
+    let call = |file: &str, more: Value| {
+        let call = at("storage", "a.db", &json!({"import_csv": file}));
+        alice.call("shed_sqlite", &joined(call, &more))
+    };
+    let answer = call("b.xlsx", json!({}));
+    let tables = answer.data()["tables"].as_array().unwrap();
+    assert_eq!(tables.len(), 2, "{}", answer.text);
+    assert_eq!(
+        rows(&alice, "Data"),
+        json!([{"col_1": "pen", "col_2": 2.5}])
+    );
+    let message = answer.body["message"].as_str().unwrap();
+    for told in ["sheet Stock: 1 line(s) above", "header: sheet Names"] {
+        assert!(message.contains(told), "{told}: {message}");
+    }
+    // A workbook of one row is a table where the row is plainly data.
+    upload(&alice, "c.xlsx", xlsx("", &sheets[1..2]));
+    let answer = call("c.xlsx", json!({"table": "alone"}));
+    assert_eq!(
+        answer.data()["import_info"]["has_header"],
+        false,
+        "{}",
+        answer.text
+    );
+    upload(&alice, "d.xlsx", xlsx("", &sheets[2..]));
+    call("d.xlsx", json!({"table": "none"})).refused(400, "CSV_EMPTY");
+}
+
+#[test]
+fn rows_that_are_alike_have_no_header() {
+    let server = small().app();
+    let alice = server.as_user("alice");
+    upload(&alice, "g.csv", "hello,1,!\nworld,2,?\nagain,3,.\n");
+    let answer = import(&alice, "g.csv", "g");
+    assert_eq!(answer["rows_imported"], 3);
+    assert_eq!(answer["columns"], json!(["col_1", "col_2", "col_3"]));
+    assert_eq!(
+        rows(&alice, "g")[0],
+        json!({"col_1": "hello", "col_2": 1, "col_3": "!"})
+    );
+}
+
+#[test]
+fn sheets_of_charts_and_broken_workbooks_are_told_apart() {
+    let server = small().app();
+    let alice = server.as_user("alice");
+    let table = row(1, &[text("A1", "item")]) + &row(2, &[text("A2", "pen")]);
+    let book = xlsx("", &[("S", &table, ""), ("Chart", "", "")]);
+    let mut parts = zip::ZipArchive::new(Cursor::new(book)).unwrap();
+    let mut texts = Vec::new();
+    for index in 0..parts.len() {
+        let mut part = parts.by_index(index).unwrap();
+        let mut text = String::new();
+        part.read_to_string(&mut text).unwrap();
+        let chart = (
+            "worksheet\" Target=\"worksheets/sheet2",
+            "chartsheet\" Target=\"worksheets/sheet2",
+        );
+        texts.push((
+            part.name().unwrap().to_string(),
+            text.replace(chart.0, chart.1),
+        ));
+    }
+    let texts: Vec<(&str, &str)> = texts
+        .iter()
+        .map(|(name, text)| (&**name, &**text))
+        .collect();
+    upload(&alice, "b.xlsx", pack(&texts));
+    let read = |path: &str| {
+        let call = json!({"zone": "uploads", "path": path});
+        alice.call("shed_read", &call)
+    };
+    let answer = read("b.xlsx");
+    assert!(!answer.text.contains("Chart"), "{}", answer.text);
+    // The fault is one of the format that the file has.
+    upload(
+        &alice,
+        "b.ods",
+        pack(&[
+            ("mimetype", "application/vnd.oasis.opendocument.spreadsheet"),
+            ("content.xml", "<office:spreadsheet><table:table>"),
+        ]),
+    );
+    let answer = read("b.ods");
+    answer.refused(400, "INVALID_FORMAT");
+    assert!(!answer.text.contains("Cannot detect"), "{}", answer.text);
 }
 
 #[test]
