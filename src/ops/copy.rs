@@ -1,10 +1,11 @@
 //! `shed_copy`: copy or move a file or directory between any two places of the caller.
 
-use fileshed_core::cross_zone::CrossZoneTransfer;
+use fileshed_core::cross_zone::{CrossZoneError, CrossZoneTransfer};
 use fileshed_core::nearest::nearest;
 use fileshed_core::storage::Kind;
-use fileshed_core::{Repeat, Zone, ZonePath, diagnostics};
+use fileshed_core::{Hint, Repeat, Zone, ZonePath, diagnostics};
 
+use super::arguments::is_true;
 use super::cross_zone::left_out;
 use super::prelude::*;
 
@@ -63,9 +64,10 @@ impl Operation for Copy {
     type Response = Response;
 
     fn access(arguments: &Map<String, Value>) -> FileAccess {
-        match arguments.get("move") {
-            Some(Value::Bool(true)) => FileAccess::Change,
-            _ => FileAccess::Read,
+        if arguments.get("move").is_some_and(is_true) {
+            FileAccess::Change
+        } else {
+            FileAccess::Read
         }
     }
 
@@ -85,21 +87,25 @@ impl Operation for Copy {
             destination: &destination(&to, target.path, &path)?,
             parameters: (FROM, "to"),
             overwrite: request.overwrite,
+            replaces_other_kinds: false,
             message: request.message.as_deref(),
             operation: Self::ID,
         };
         let (done, verb) = if request.r#move {
-            (transfer.relocate()?, "Moved")
+            (transfer.relocate(), "Moved")
         } else {
-            (transfer.duplicate()?, "Copied")
+            (transfer.duplicate(), "Copied")
         };
-        let shown = |zone: &Zone<'_>, path| {
-            let group = zone.group().map(|group| group.name.as_str());
-            address(zone.name, group, path)
-        };
+        let done = done.map_err(|error| match error.cause() {
+            Some(CrossZoneError::OntoDirectory { inside, .. }) => {
+                let inside = Repeat::with("to", address(target.zone, target.group, inside));
+                error.with_hint(Hint::new("to name the file in it, ").again(inside))
+            }
+            _ => error,
+        })?;
         let response = Response {
-            from: shown(&from, &done.source),
-            to: shown(&to, &done.destination),
+            from: address(source.zone, source.group, &done.source),
+            to: address(target.zone, target.group, &done.destination),
             commit: done.commit.as_ref().map(ToString::to_string),
         };
         let message = format!("{verb} {} to {}", response.from, response.to);
@@ -215,8 +221,21 @@ diagnostics! {
             text: String = "notes/a.md".to_owned(),
         } => {
             code: InvalidZone,
-            hint: Repeat::with(*parameter, format!("storage/{text}")),
+            hint: meant(parameter, text),
             details: { "parameter": parameter, "received": text },
         },
+    }
+}
+
+/// Returns the address that was probably meant.
+fn meant(parameter: &'static str, text: &str) -> Hint {
+    let text = text.trim_start_matches('/');
+    let (first, rest) = text.split_once('/').unwrap_or((text, ""));
+    match nearest(first, ZoneName::ALL.iter().map(|zone| zone.as_str())) {
+        Some("group") => {
+            format!("give `{parameter}` as group/<name>/<path>, with the name of the group").into()
+        }
+        Some(zone) => Repeat::with(parameter, format!("{zone}/{rest}")).into(),
+        None => Repeat::with(parameter, format!("storage/{text}")).into(),
     }
 }

@@ -79,6 +79,7 @@ impl Operation for CopyToGroup {
             destination: &request.dest_path,
             parameters: ("src_path", "dest_path"),
             overwrite: request.overwrite,
+            replaces_other_kinds: false,
             message: request.message.as_deref(),
             operation: Self::ID,
         }

@@ -60,6 +60,7 @@ impl<T: BetweenZones> Operation for T {
             destination: &request.dest,
             parameters: ("src", "dest"),
             overwrite: request.overwrite,
+            replaces_other_kinds: false,
             message: request.message.as_deref(),
             operation: <T as BetweenZones>::ID,
         };

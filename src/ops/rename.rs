@@ -84,6 +84,10 @@ fn into_directory(zone: &Zone<'_>, old: &ZonePath, new: &ZonePath, error: Error)
     match old.name().filter(|_| is_directory) {
         Some(name) => {
             let inside = new.join(name);
+            let mut above = std::iter::successors(Some(inside.clone()), ZonePath::parent);
+            if above.any(|above| above == *old) {
+                return error;
+            }
             let again = Repeat::with("new_path", inside.as_str());
             error.with_hint(Hint::new("to put it into the directory, ").again(again))
         }

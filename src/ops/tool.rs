@@ -246,7 +246,7 @@ fn prepared<O: Operation>(
     let ignored = arguments::ignore_unknown::<O>(&mut arguments);
     let is_short = |value: &Value| {
         let text = value.as_str();
-        text.is_some_and(|text| text.len() <= REPEATED_MAX_BYTES)
+        value.is_boolean() || text.is_some_and(|text| text.len() <= REPEATED_MAX_BYTES)
     };
     let given = arguments.iter().filter(|(_, value)| is_short(value));
     let given = given.map(|(name, value)| (name.clone(), value.clone()));

@@ -35,6 +35,9 @@ pub struct CrossZoneTransfer<'a> {
     pub parameters: (&'static str, &'static str),
     /// `true` if it may take the place of a file, or of a directory, that is there.
     pub overwrite: bool,
+    /// `true` if a file may take the place of a directory of the same zone, and the reverse, as WebDAV
+    /// has it.
+    pub replaces_other_kinds: bool,
     /// The caller's commit message.
     pub message: Option<&'a str>,
     /// The name for history and logs.
@@ -218,7 +221,8 @@ impl<'a> CrossZoneTransfer<'a> {
         })
     }
 
-    /// The place for `entry` in its own zone. Neither it nor what holds it can be replaced by it.
+    /// The place for `entry` in its own zone. Neither it nor what holds it can be replaced by it, and a
+    /// file and a directory replace each other only where that is asked for.
     fn target_inside(&self, entry: &Entry, new: &ZonePath) -> Result<Target, Error> {
         let target = self.to.destination(self.parameters.1, new)?;
         let Some(taken) = target.entry() else {
@@ -226,13 +230,33 @@ impl<'a> CrossZoneTransfer<'a> {
         };
         let holds = std::iter::successors(Some(entry.path().clone()), ZonePath::parent)
             .any(|above| above == *taken.path());
-        if holds || !self.overwrite {
-            let (path, dest) = (taken.path().clone(), self.parameters.1);
-            return Err(self
-                .to
-                .explain(CrossZoneError::Exists { path, dest }.into()));
+        let (path, dest) = (taken.path().clone(), self.parameters.1);
+        let fault = if holds {
+            Some(CrossZoneError::Itself { path, dest }.into())
+        } else if self.replaces_other_kinds && self.overwrite {
+            None
+        } else {
+            self.fault_of_kind(entry, taken)
+        };
+        fault.map_or(Ok(target), |error| Err(self.to.explain(error)))
+    }
+
+    /// Why what is there cannot be replaced by `entry`.
+    fn fault_of_kind(&self, entry: &Entry, there: &Entry) -> Option<Error> {
+        let path = there.path().clone();
+        let (src, dest) = self.parameters;
+        match (entry.kind(), there.kind()) {
+            (_, Kind::Special | Kind::Symlink) => there.expect_file().err().map(Error::from),
+            (Kind::Directory, Kind::File) if self.overwrite => {
+                Some(CrossZoneError::OntoFile { path, src, dest }.into())
+            }
+            (Kind::File, Kind::Directory) => {
+                let inside = path.join(entry.path().name().unwrap_or_default());
+                Some(CrossZoneError::OntoDirectory { path, inside, dest }.into())
+            }
+            _ if !self.overwrite => Some(CrossZoneError::Exists { path, dest }.into()),
+            _ => None,
         }
-        Ok(target)
     }
 
     /// Moves it in one rename.
@@ -361,21 +385,7 @@ impl<'a> CrossZoneTransfer<'a> {
         let Some(there) = target.entry() else {
             return Ok((target, Totals::default()));
         };
-        let path = there.path().clone();
-        let (src, dest) = self.parameters;
-        let fault = match (entry.kind(), there.kind()) {
-            (_, Kind::Special | Kind::Symlink) => there.expect_file().err().map(Error::from),
-            (Kind::Directory, Kind::File) if self.overwrite => {
-                Some(CrossZoneError::OntoFile { path, src, dest }.into())
-            }
-            (Kind::File, Kind::Directory) => {
-                let inside = path.join(entry.path().name().unwrap_or_default());
-                Some(CrossZoneError::OntoDirectory { path, inside, dest }.into())
-            }
-            _ if !self.overwrite => Some(CrossZoneError::Exists { path, dest }.into()),
-            _ => None,
-        };
-        if let Some(error) = fault {
+        if let Some(error) = self.fault_of_kind(entry, there) {
             return Err(self.to.explain(error));
         }
         let replaced = self.to.totals(there)?;
@@ -408,6 +418,18 @@ diagnostics! {
             code: FileExists,
             hint: Hint::from(Repeat::with("overwrite", true))
                 .say(format!(" to replace it, or choose another {dest}")),
+            details: { "path": path.display() },
+        },
+        /// The source, or what holds it, has the name.
+        #[error("`{dest}` is the source itself, or holds it: `{path}`")]
+        Itself {
+            /// The file or directory that is there.
+            path: ZonePath,
+            /// The parameter that names it.
+            dest: &'static str = "to",
+        } => {
+            code: FileExists,
+            hint: format!("choose another `{dest}`"),
             details: { "path": path.display() },
         },
         /// A directory has the name that a file was to get.

@@ -1,10 +1,10 @@
 //! Removing, moving and copying in the tree: each is one change, whatever it takes along.
 
-use crate::cross_zone::CrossZoneTransfer;
+use crate::cross_zone::{CrossZoneError, CrossZoneTransfer};
 use crate::webdav;
 use fileshed_storage::Entry;
 use fileshed_types::Error;
-use fileshed_zones::view::Resolved;
+use fileshed_zones::view::{Resolved, ViewError};
 
 /// The parameters that failures of moves and copies name.
 const PARAMETERS: (&str, &str) = ("source", "destination");
@@ -63,6 +63,7 @@ fn transfer<'t>(
         destination: to.path.as_str(),
         parameters: PARAMETERS,
         overwrite,
+        replaces_other_kinds: true,
         message: None,
         operation,
     }
@@ -70,6 +71,9 @@ fn transfer<'t>(
 
 /// Says in a failure in which of two zones it was met.
 fn explain_either(from: &Resolved<'_>, to: &Resolved<'_>, error: Error) -> Error {
+    if let Some(CrossZoneError::Exists { .. } | CrossZoneError::Itself { .. }) = error.cause() {
+        return ViewError::Exists(to.at.to_string()).into();
+    }
     let is_there = |place: &Resolved<'_>| place.zone.is_met(&error);
     if is_there(to) && !is_there(from) {
         to.explain(error)

@@ -122,8 +122,17 @@ fn converting(name: &str, args: &[String]) -> Option<Hint> {
         (&[path], Some(to)) | (&[path, to], None) => (path, to),
         _ => return None,
     };
-    let call = NextCall::here("shed_convert").with("path", path);
-    Some(Hint::new("").call(call.with("to", to)))
+    let call = NextCall::here("shed_convert")
+        .with("path", path)
+        .with("to", to);
+    let call = match to.rsplit('.').next()? {
+        "xlsx" | "ods" | "csv" => call,
+        "pdf" => call.needing(&["pandoc", "weasyprint"]),
+        "docx" | "odt" | "pptx" | "html" | "md" => call.needing(&["pandoc"]),
+        _ => return None,
+    };
+    let instead = "no program of an office suite runs here";
+    Some(Hint::new("").call(call).instead(instead))
 }
 
 /// The table of hints.

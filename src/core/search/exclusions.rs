@@ -13,7 +13,7 @@ use crate::{Globs, SearchError};
 /// The name of the files that hold rules.
 pub const GITIGNORE: &str = ".gitignore";
 
-/// Bytes and lines of such a file that are read: patterns are compiled.
+/// Bytes and lines that are read of all such files that count in one directory: patterns are compiled.
 pub const GITIGNORE_BYTES: u64 = 64 << 10;
 const GITIGNORE_LINES: usize = 1000;
 
@@ -22,7 +22,7 @@ const GITIGNORE_LINES: usize = 1000;
 pub struct Exclusions {
     /// Patterns of their names.
     pub globs: Globs,
-    /// Whether the `.gitignore` files of the tree count, also those above where the search begins.
+    /// `true` if the `.gitignore` files of the tree count, with those above where the search begins.
     pub by_gitignore: bool,
 }
 
@@ -46,6 +46,8 @@ struct RuleFile {
     directory: ZonePath,
     rules: Gitignore,
     above: IgnoreRules,
+    /// Bytes and lines that were read, with those above.
+    read: (usize, usize),
 }
 
 impl IgnoreRules {
@@ -53,16 +55,29 @@ impl IgnoreRules {
     /// no effect, as in git.
     #[must_use]
     pub fn below(&self, directory: &ZonePath, text: &[u8]) -> Self {
+        let (bytes, lines) = self.0.as_ref().map_or((0, 0), |file| file.read);
+        let left = (GITIGNORE_BYTES as usize).saturating_sub(bytes);
+        // A line that is cut would be another rule.
+        let text = match text.get(..left) {
+            Some(cut) => &cut[..cut.iter().rposition(|byte| *byte == b'\n').unwrap_or(0)],
+            None => text,
+        };
+        let shown = String::from_utf8_lossy(text);
+        let shown = shown.trim_start_matches('\u{feff}').lines();
         let mut builder = GitignoreBuilder::new("");
-        let text = String::from_utf8_lossy(text);
-        for line in text.lines().take(GITIGNORE_LINES) {
-            let _no_pattern = builder.add_line(None, line);
+        let mut count = lines;
+        for line in shown.take(GITIGNORE_LINES.saturating_sub(lines)) {
+            count += 1;
+            // Braces mean nothing to git.
+            let plain = line.replace('{', "\\{").replace('}', "\\}");
+            let _no_pattern = builder.add_line(None, &plain);
         }
         match builder.build() {
             Ok(rules) if !rules.is_empty() => Self(Some(Arc::new(RuleFile {
                 directory: directory.clone(),
                 rules,
                 above: self.clone(),
+                read: (bytes + text.len(), count),
             }))),
             _ => self.clone(),
         }

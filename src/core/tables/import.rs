@@ -7,6 +7,8 @@
 mod csv_text;
 mod scan;
 
+use std::collections::BTreeSet;
+
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Transaction, TransactionBehavior};
 
@@ -19,6 +21,9 @@ use super::work::{DatabaseError, Export, ExportedCsv, IfExists, ImportedTable, T
 
 /// Rows between two looks at the clock.
 const ROWS: u64 = 4096;
+
+/// Columns that a failure names.
+const COLUMNS_SHOWN: usize = 50;
 
 /// A table before its rows are stored.
 struct PendingTable {
@@ -65,7 +70,8 @@ impl Engine {
             let columns = pending
                 .iter()
                 .flat_map(|table| &table.scan.imported.columns);
-            let columns: Vec<_> = columns.map(String::as_str).collect();
+            let columns: BTreeSet<&str> = columns.map(String::as_str).collect();
+            let columns: Vec<&str> = columns.into_iter().take(COLUMNS_SHOWN).collect();
             return Err(DatabaseError::Parameter {
                 name: "date_columns".to_owned(),
                 received: wanted.clone(),

@@ -226,23 +226,22 @@ impl Resolved<'_> {
         }
         let root = self.at.root();
         let error = self.zone.explain(error).with_detail("root", root.as_str());
+        if error.code() != Code::FileNotFound {
+            return error;
+        }
         match self.from_the_top() {
-            Some(meant) if error.code() == Code::FileNotFound => error.with_hint(format!(
+            Some(meant) => error.with_hint(format!(
                 "paths of other zones begin with a slash: `{meant}`"
             )),
-            _ => error,
+            None => error,
         }
     }
 
-    /// What is at the same path seen from the top, where the path begins with a zone and something is
-    /// there: a slash was left out.
+    /// Returns the same path seen from the top, if it begins with a zone and something is there: then a
+    /// slash was left out.
     fn from_the_top(&self) -> Option<String> {
         let (zone, inside) = self.path.zone_in_front()?;
-        let zone = self
-            .zone
-            .store
-            .zone(self.zone.caller, zone.as_str(), None)
-            .ok()?;
+        let zone = self.zone.store.zone_as_it_is(self.zone.caller, zone).ok()?;
         zone.data.entry(&inside).ok()?;
         Some(format!("/{}", self.path))
     }

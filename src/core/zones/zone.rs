@@ -7,42 +7,41 @@ pub use fileshed_types::zone::*;
 use fileshed_types::{Error, Hint, NextCall, diagnostics};
 pub use open_zone::{SharedZone, Zone, expect_write_scope, named_zone};
 
-/// Adds to the failure of a path that names another zone the call that goes there, if there is one.
-/// A `destination` that is the root stands for the same name; `group` is the name of the group that
-/// gives or gets the file, if it is known.
+/// A place in a failure: its zone, its path there, and the name of its group, if it is known.
+type NamedPlace<'p> = (ZoneName, &'p str, Option<&'p str>);
+
+/// Adds to the failure of a path that names another zone the call that goes there. A destination that is
+/// the root stands for the same name. The call `moves` if the failed one was to.
 fn with_cross_zone_call(
     error: Error,
-    (from, source): (ZoneName, &str),
-    (to, destination): (ZoneName, &str),
-    group: Option<&str>,
+    (from, source, source_group): NamedPlace<'_>,
+    (to, destination, target_group): NamedPlace<'_>,
+    moves: bool,
 ) -> Error {
+    if from == to || to == ZoneName::Uploads {
+        return error;
+    }
     let destination = match destination {
         "" | "." => source.rsplit('/').next().unwrap_or(source),
         path => path,
     };
-    let address = |zone: ZoneName, path: &str| match (zone, group) {
+    let address = |zone: ZoneName, path: &str, group: Option<&str>| match (zone, group) {
         (ZoneName::Group, None) => path.contains('/').then(|| format!("group/{path}")),
         (ZoneName::Group, Some(group)) => Some(format!("group/{group}/{path}")),
         (zone, _) => Some(format!("{zone}/{path}")),
     };
-    let (Some(source), Some(target)) = (address(from, source), address(to, destination)) else {
+    let (Some(source), Some(target)) = (
+        address(from, source, source_group),
+        address(to, destination, target_group),
+    ) else {
         return error.with_hint(
             "shed_copy goes between zones: a file of a group is `group/<its name>/<path>` there",
         );
     };
-    if to == ZoneName::Uploads {
-        return error;
-    }
     let call = NextCall::new("shed_copy")
         .with("from", source)
         .with("to", target);
-    // What is shared or kept stays where it was made, too.
-    let copies = to == ZoneName::Group || (from, to) == (ZoneName::Storage, ZoneName::Documents);
-    let call = if copies {
-        call
-    } else {
-        call.with("move", true)
-    };
+    let call = if moves { call.with("move", true) } else { call };
     error.with_hint(Hint::from(format!("to go from {from} to {to}: ")).call(call))
 }
 

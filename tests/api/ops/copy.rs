@@ -195,7 +195,19 @@ fn a_directory_that_is_there_takes_what_is_brought() {
         "storage/moved"
     );
     let into = json!({"from": "storage/moved", "to": "storage/moved/inside", "move": true});
-    assert_ne!(ada.call("shed_copy", &into).status, 200);
+    ada.call("shed_copy", &into).refused(400, "INVALID_PATH");
+    assert_eq!(content(&ada, "storage/moved/a.md"), Some("a".to_owned()));
+    // A file never replaces a directory, nor the reverse.
+    file(&ada, "storage", "d/a.md/b.md", "b");
+    let onto = json!({"from": "storage/a.md", "to": "storage/d", "overwrite": true});
+    let refused = ada.call("shed_copy", &onto);
+    refused.refused(400, "NOT_A_FILE");
+    let hint = refused.body["error"]["hint"].as_str().expect("a hint");
+    assert!(hint.contains(r#"to="storage/d/a.md/a.md""#), "{hint}");
+    let onto = json!({"from": "storage/moved", "to": "storage/a.md", "overwrite": true});
+    ada.call("shed_copy", &onto).refused(409, "FILE_EXISTS");
+    assert_eq!(content(&ada, "storage/d/a.md/b.md"), Some("b".to_owned()));
+    assert_eq!(content(&ada, "storage/a.md"), Some("a".to_owned()));
     let log = output(&ada, "documents", "git", &["log", "--format=%s"]);
     assert_eq!(
         log,

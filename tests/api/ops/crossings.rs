@@ -25,13 +25,13 @@ fn a_rename_shows_the_call_that_crosses() {
             "storage",
             "documents",
             "documents/d/sales.csv",
-            r#"shed_copy(from="storage/sales.csv", to="documents/d/sales.csv")"#,
+            r#"shed_copy(from="storage/sales.csv", to="documents/d/sales.csv", move=true)"#,
         ),
         (
             "storage",
             "documents",
             "Documents",
-            r#"shed_copy(from="storage/sales.csv", to="documents/sales.csv")"#,
+            r#"shed_copy(from="storage/sales.csv", to="documents/sales.csv", move=true)"#,
         ),
         (
             "documents",

@@ -11,6 +11,16 @@ pub(super) fn hint(command: &str, args: &[String], context: &CommandContext<'_>)
     if !["cp", "mv"].contains(&command) || context.file_being_edited.is_some() {
         return None;
     }
+    let is_plain = |word: &String| {
+        !word.starts_with('-')
+            || word
+                .chars()
+                .skip(1)
+                .all(|letter| "rRafinvpu".contains(letter))
+    };
+    if !args.iter().all(is_plain) || args.iter().any(|word| word.contains(['*', '?', '['])) {
+        return None;
+    }
     let mut operands = args.iter().filter(|word| !word.starts_with('-'));
     let (from, to) = (operands.next()?, operands.next()?);
     if operands.next().is_some() {
@@ -21,7 +31,7 @@ pub(super) fn hint(command: &str, args: &[String], context: &CommandContext<'_>)
         let depth = 1 + usize::from(address.starts_with("group/"));
         address.split('/').take(depth).collect::<Vec<_>>().join("/")
     };
-    if zone(&from) == zone(&to) {
+    if zone(&from) == zone(&to) || to.starts_with("uploads/") {
         return None;
     }
     let mut call = NextCall::new("shed_copy").with("from", from).with("to", to);
@@ -35,18 +45,22 @@ pub(super) fn hint(command: &str, args: &[String], context: &CommandContext<'_>)
 /// is in the zone of the command.
 fn place(word: &str, context: &CommandContext<'_>) -> Option<String> {
     let from_top = word.strip_prefix('/').or_else(|| word.strip_prefix("../"));
-    if let Some(from_top) = from_top {
-        let (first, rest) = from_top.split_once('/').unwrap_or((from_top, ""));
-        let first = if first == "groups" { "group" } else { first };
-        let zone = ZoneName::parse_parameter("args", first).ok()?;
-        let inside = text::normalise(rest)?;
-        let inside = if inside == "." { "" } else { &inside };
-        return (zone != ZoneName::Group || !inside.is_empty()).then(|| format!("{zone}/{inside}"));
-    }
-    let inside = text::normalise(word)?;
+    let (zone, path) = match from_top {
+        Some(from_top) => {
+            let (first, path) = from_top.split_once('/').unwrap_or((from_top, ""));
+            let first = if first == "groups" { "group" } else { first };
+            let zone = ZoneName::parse_parameter("args", first).ok()?;
+            (zone.as_str().to_owned(), path)
+        }
+        None if context.zone == ZoneName::Group => (format!("group/{}", context.group?), word),
+        None => (context.zone.as_str().to_owned(), word),
+    };
+    let inside = text::normalise(path)?;
     let inside = if inside == "." { "" } else { &inside };
-    match (context.zone, context.group) {
-        (ZoneName::Group, group) => Some(format!("group/{}/{inside}", group?)),
-        (zone, _) => Some(format!("{zone}/{inside}")),
-    }
+    let end = if path.ends_with('/') && !inside.is_empty() {
+        "/"
+    } else {
+        ""
+    };
+    (zone != "group" || !inside.is_empty()).then(|| format!("{zone}/{inside}{end}"))
 }

@@ -71,7 +71,13 @@ fn plan<'a>(
 ) -> Result<CommandPlan, Error> {
     let context = adapt(CommandContext {
         zone: zone.name,
-        group: zone.group().map(|group| group.name.as_str()),
+        group: zone.group().map(|group| {
+            if group.name.contains('/') {
+                group.id.as_str()
+            } else {
+                group.name.as_str()
+            }
+        }),
         network: zone.store.settings.network_mode,
         confined: runs.confinement().enforced().is_ok(),
         allow_zone_in_path: zone.caller.names_zones,

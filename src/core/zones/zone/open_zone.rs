@@ -165,9 +165,15 @@ impl<'a> Zone<'a> {
             let Some((to, destination)) = named_zone(&error) else {
                 return error;
             };
-            let source = (from, source.as_str());
-            let group = self.group().map(|group| group.name.as_str());
-            with_cross_zone_call(error, source, (to, destination.as_str()), group)
+            let is_here = from == self.name;
+            let group = self.group().filter(|_| is_here);
+            let source = (
+                from,
+                source.as_str(),
+                group.map(|group| group.name.as_str()),
+            );
+            let moves = is_here || from == ZoneName::Uploads;
+            with_cross_zone_call(error, source, (to, destination.as_str(), None), moves)
         })?;
         Ok(path.for_arrival(source.name()))
     }
@@ -187,12 +193,9 @@ impl<'a> Zone<'a> {
                 return error;
             };
             let group = to.group().map(|group| group.name.as_str());
-            with_cross_zone_call(
-                error,
-                (from, source.as_str()),
-                (to.name, destination),
-                group,
-            )
+            let moves = from == ZoneName::Uploads && to.name != ZoneName::Group;
+            let target = (to.name, destination, group);
+            with_cross_zone_call(error, (from, source.as_str(), None), target, moves)
         })
     }
 

@@ -77,7 +77,8 @@ pub(super) fn cases() -> Vec<Case> {
             json!({"zone": "storage", "old_path": "a.md", "new_path": "documents/a.md"}),
             "PATH_STARTS_WITH_ZONE",
         )
-        .with(&[("storage", "a.md", "x")]),
+        .with(&[("storage", "a.md", "x")])
+        .changing(&["a.md"]),
         case(
             "shed_move_uploads_to_storage",
             json!({"src": "a.md", "dest": "b.md"}),

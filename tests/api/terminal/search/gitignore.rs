@@ -12,11 +12,13 @@ use super::{field, fill, storage};
 const FILES: &[(&str, &str)] = &[
     (
         ".gitignore",
-        "# rules\n*.log\n!keep.log\n/build/\nnode_modules/\ndocs/*.tmp\n**/cache/**\n\\#odd\nspaced\\ \n[a-z].bin\n[\n",
+        "\u{feff}*.bom\n# rules\n*.{a,b}\n*.log\n!keep.log\n/build/\nnode_modules/\ndocs/*.tmp\n**/cache/**\n\\#odd\nspaced\\ \n[a-z].bin\n[\n",
     ),
     ("src/.gitignore", "!debug.log\n*.gen\n/only-here\n"),
     ("src/deep/.gitignore", "*\n!.gitignore\n!kept.txt\n"),
     ("#odd", "x"),
+    ("a.bom", "x"),
+    ("a.b", "x"),
     ("a.bin", "x"),
     ("ab.bin", "x"),
     ("a.log", "x"),
