@@ -75,8 +75,8 @@ impl Operation for Copy {
         // An address names its zone, so its path may begin with the name of another one.
         let mut caller = caller.clone();
         caller.names_zones = true;
-        let source = Address::parse(FROM, &request.from)?;
-        let target = Address::parse("to", &request.to)?;
+        let source = ZoneAddress::parse(FROM, &request.from)?;
+        let target = ZoneAddress::parse("to", &request.to)?;
         let from = source.zone(core, &caller)?;
         let to = target.zone(core, &caller)?;
         let path = from.path_to_change(FROM, source.path)?;
@@ -114,7 +114,7 @@ impl Operation for Copy {
 }
 
 /// A place, as `storage/notes/a.md` or `group/Team/a.md`.
-struct Address<'t> {
+struct ZoneAddress<'t> {
     parameter: &'static str,
     zone: ZoneName,
     group: Option<&'t str>,
@@ -122,11 +122,11 @@ struct Address<'t> {
     path: &'t str,
 }
 
-impl<'t> Address<'t> {
+impl<'t> ZoneAddress<'t> {
     /// Reads the value of `parameter`.
-    fn parse(parameter: &'static str, text: &'t str) -> Result<Self, AddressError> {
+    fn parse(parameter: &'static str, text: &'t str) -> Result<Self, ZoneAddressError> {
         if text.trim().is_empty() {
-            return Err(AddressError::Missing { parameter });
+            return Err(ZoneAddressError::Missing { parameter });
         }
         let split = |text: &'t str| text.split_once('/').unwrap_or((text, ""));
         let (first, path) = split(text.trim_start_matches('/'));
@@ -137,7 +137,7 @@ impl<'t> Address<'t> {
         match (zone, split(path)) {
             (Ok(ZoneName::Group), ("", _)) | (Err(_), _) => {
                 let text = text.to_owned();
-                Err(AddressError::NoZone { parameter, text })
+                Err(ZoneAddressError::NoZone { parameter, text })
             }
             (Ok(ZoneName::Group), (group, path)) => {
                 Ok(Self::new(parameter, ZoneName::Group, Some(group), path))
@@ -199,7 +199,7 @@ fn destination(zone: &Zone<'_>, text: &str, source: &ZonePath) -> Result<String,
 diagnostics! {
     /// A place that no address names.
     #[derive(Debug, thiserror::Error)]
-    pub(super) enum AddressError {
+    pub(super) enum ZoneAddressError {
         /// Nothing was sent.
         #[error("parameter `{parameter}` is required")]
         Missing {

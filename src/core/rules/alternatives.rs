@@ -118,9 +118,8 @@ fn converting(name: &str, args: &[String]) -> Option<Hint> {
             file => files.push(file),
         }
     }
-    let (path, to) = match (files.as_slice(), format) {
-        (&[path], Some(to)) | (&[path, to], None) => (path, to),
-        _ => return None,
+    let ((&[path], Some(to)) | (&[path, to], None)) = (files.as_slice(), format) else {
+        return None;
     };
     let call = NextCall::here("shed_convert")
         .with("path", path)

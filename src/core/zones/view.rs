@@ -229,7 +229,7 @@ impl Resolved<'_> {
         if error.code() != Code::FileNotFound {
             return error;
         }
-        match self.from_the_top() {
+        match self.seen_from_the_top() {
             Some(meant) => error.with_hint(format!(
                 "paths of other zones begin with a slash: `{meant}`"
             )),
@@ -239,7 +239,7 @@ impl Resolved<'_> {
 
     /// Returns the same path seen from the top, if it begins with a zone and something is there: then a
     /// slash was left out.
-    fn from_the_top(&self) -> Option<String> {
+    fn seen_from_the_top(&self) -> Option<String> {
         let (zone, inside) = self.path.zone_in_front()?;
         let zone = self.zone.store.zone_as_it_is(self.zone.caller, zone).ok()?;
         zone.data.entry(&inside).ok()?;

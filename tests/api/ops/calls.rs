@@ -91,16 +91,12 @@ pub(crate) fn prepare(client: &Client<'_>, operation: &str, arguments: &Value) {
     }
     if operation == "shed_copy" {
         let address = arguments["from"].as_str().unwrap();
-        match address.strip_prefix("group/team/") {
-            Some(path) => {
-                let made =
-                    json!({"zone": "group", "group": "team", "path": path, "content": CONTENT});
-                client.call("shed_create_file", &made).data();
-            }
-            None => {
-                let (zone, path) = address.split_once('/').unwrap();
-                bring(client, zone, path, CONTENT);
-            }
+        if let Some(path) = address.strip_prefix("group/team/") {
+            let made = json!({"zone": "group", "group": "team", "path": path, "content": CONTENT});
+            client.call("shed_create_file", &made).data();
+        } else {
+            let (zone, path) = address.split_once('/').unwrap();
+            bring(client, zone, path, CONTENT);
         }
         return;
     }

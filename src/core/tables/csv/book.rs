@@ -8,6 +8,7 @@ use rust_xlsxwriter::{DocProperties, ExcelDateTime, Format, Formula, Worksheet, 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use super::dates::is_iso_date;
 use super::writer::{Bounded, as_text};
 use super::{CsvWriter, unique_names};
 use crate::work::{DatabaseError, Export, TableFormat};
@@ -272,19 +273,6 @@ fn sheet_names(names: &[String]) -> Vec<String> {
         }
     });
     unique_names(fitting.collect())
-}
-
-/// Returns `true` for `2026-12-31` and `2026-12-31 23:59:58`.
-pub(super) fn is_iso_date(text: &str) -> bool {
-    let pattern = "0000-00-00 00:00:00";
-    [10, 19].contains(&text.len())
-        && text
-            .bytes()
-            .zip(pattern.bytes())
-            .all(|(byte, sign)| match sign {
-                b'0' => byte.is_ascii_digit(),
-                _ => byte == sign,
-            })
 }
 
 fn xlsx_cell(

@@ -257,6 +257,19 @@ fn digits(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| text.split_at(end))
 }
 
+/// Returns `true` for `2026-12-31` and `2026-12-31 23:59:58`.
+pub(super) fn is_iso_date(text: &str) -> bool {
+    let pattern = "0000-00-00 00:00:00";
+    [10, 19].contains(&text.len())
+        && text
+            .bytes()
+            .zip(pattern.bytes())
+            .all(|(byte, sign)| match sign {
+                b'0' => byte.is_ascii_digit(),
+                _ => byte == sign,
+            })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

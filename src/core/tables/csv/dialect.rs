@@ -339,7 +339,7 @@ pub(crate) fn is_data(first: &ByteRecord, below: &[ByteRecord]) -> bool {
     {
         return false;
     }
-    let mut is_data = false;
+    let mut has_value = false;
     for (index, field) in first.iter().enumerate() {
         let values = below.iter().filter_map(|row| row.get(index));
         let values = values.filter(|value| !value.trim_ascii().is_empty());
@@ -348,14 +348,14 @@ pub(crate) fn is_data(first: &ByteRecord, below: &[ByteRecord]) -> bool {
             values.iter().all(|value| is(value)) && (below.is_empty() || !values.is_empty())
         };
         if is_number(field) && !is_year(field) {
-            is_data |= are(&is_number);
+            has_value |= are(&is_number);
         } else if is_date(field) {
-            is_data |= are(&is_date);
+            has_value |= are(&is_date);
         } else if !below.is_empty() && (are(&is_number) || are(&is_date)) {
             return false;
         }
     }
-    is_data
+    has_value
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use rusqlite::types::ValueRef;
 
-use super::book::is_iso_date;
 use super::dates::is_date;
+use super::dates::is_iso_date;
 use crate::work::DatabaseError;
 
 /// Largest whole number that a REAL holds exactly.

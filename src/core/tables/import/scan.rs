@@ -31,28 +31,34 @@ pub(super) struct Scan {
     pub(super) imported: ImportedTable,
 }
 
+/// Returns the first row of a text, and whether it is a header.
+fn first_row(text: &CsvText, import: &CsvImport) -> Result<(ByteRecord, bool), DatabaseError> {
+    let mut rows = text.rows(false)?;
+    if !rows.advance()? {
+        return Err(DatabaseError::CsvEmpty);
+    }
+    let first = rows.record.clone();
+    let mut below = Vec::new();
+    while import.has_header.is_none() && below.len() < ROWS_COMPARED && rows.advance()? {
+        // A quote that never closes makes a row of all that follows.
+        if rows.record.as_slice().len() > BYTES_COMPARED {
+            break;
+        }
+        below.push(rows.record.clone());
+    }
+    let has_header = import
+        .has_header
+        .unwrap_or_else(|| !is_data(&first, &below));
+    Ok((first, has_header))
+}
+
 impl Scan {
     pub(super) fn new(
         text: &CsvText,
         import: &CsvImport,
         engine: &Engine,
     ) -> Result<Self, DatabaseError> {
-        let mut rows = text.rows(false)?;
-        if !rows.advance()? {
-            return Err(DatabaseError::CsvEmpty);
-        }
-        let first = rows.record.clone();
-        let mut below = Vec::new();
-        while import.has_header.is_none() && below.len() < ROWS_COMPARED && rows.advance()? {
-            // A quote that never closes makes a row of all that follows.
-            if rows.record.as_slice().len() > BYTES_COMPARED {
-                break;
-            }
-            below.push(rows.record.clone());
-        }
-        let has_header = import
-            .has_header
-            .unwrap_or_else(|| !is_data(&first, &below));
+        let (first, has_header) = first_row(text, import)?;
         let mut width = first.len();
         expect_width(width)?;
         let header = has_header.then_some(first);
@@ -64,7 +70,7 @@ impl Scan {
             }
             expect_width(width)?;
         }
-        rows = text.rows(has_header)?;
+        let mut rows = text.rows(has_header)?;
         let names = match &header {
             Some(record) => column_names(record.iter()),
             None => (1..=width).map(|number| format!("col_{number}")).collect(),
