@@ -59,6 +59,7 @@ def calls(mark: str) -> list[Call]:
         Call("shed_copy_to_group", {
             "src_zone": "storage", "src_path": note, "dest_path": note, **group,
         }),
+        Call("shed_copy", {"from": f"group/team/{note}", "to": f"storage/{mark}/out/"}),
         Call("shed_group_list", {}),
         Call("shed_group_info", group),
         Call("shed_group_set_mode", {"path": note, "mode": "owner", **group}),
