@@ -98,7 +98,7 @@ fn measure(directory: &Path) -> (u64, u64) {
 fn unpack(bytes: &[u8]) {
     let (parent, core) = &*DATA;
     let caller = Caller::shared(Chat::default());
-    let zone = core.zone(&caller, "storage", None).expect("a zone");
+    let zone = core.store.zone(&caller, "storage", None).expect("a zone");
     let root = parent.path().join("data/shared");
     std::fs::write(root.join("Storage/data/a.zip"), bytes).expect("written");
     let before = measure(&root);
@@ -120,8 +120,9 @@ fn unpack(bytes: &[u8]) {
             match archive.unpack(&zone, &to, usize::MAX) {
                 Err(error) => assert!(!error.hint().to_string().is_empty()),
                 Ok(unpacked) => {
-                    assert_eq!(unpacked.files, listing.files);
-                    assert_eq!(unpacked.names.len() as u64, listing.files);
+                    // Links and names that no system takes are left out.
+                    assert!(unpacked.files <= listing.files);
+                    assert_eq!(unpacked.names.len() as u64, unpacked.files);
                     assert!(listing.size <= SMALL.max(bytes.len() as u64 * TIMES));
                     for name in &unpacked.names {
                         let path = ZonePath::parse("path", name).expect("a path in the zone");
@@ -129,8 +130,8 @@ fn unpack(bytes: &[u8]) {
                         assert!(path.check_new_names("path", 0).is_ok() && !path.is_root());
                     }
                     let after = measure(&root);
-                    assert_eq!(after.0 - before.0, listing.files);
-                    assert_eq!(after.1 - before.1, listing.size);
+                    assert_eq!(after.0 - before.0, unpacked.files);
+                    assert!(after.1 - before.1 <= listing.size);
                 }
             }
         }

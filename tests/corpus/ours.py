@@ -118,7 +118,11 @@ class Caller:
             connection.deserialize(self._files("GET", database))
             for entry in data.get("tables") or [data]:
                 rows = [list(row) for row in connection.execute(f"SELECT * FROM {_quoted(entry['table'])}")]
-                found[entry.get("sheet") or ""] = Table(rows, [headers.get(name, name) for name in entry["columns"]])
+                names, sheet = entry["columns"], entry.get("sheet") or ""
+                if entry is not data:
+                    names = [column.rsplit(" ", 1)[0] for column in names.split(", ")]
+                    sheet = sheet or entry["table"]
+                found[sheet] = Table(rows, [headers.get(name, name) for name in names])
         finally:
             connection.close()
         return found
