@@ -51,6 +51,14 @@ struct RuleFile {
 }
 
 impl IgnoreRules {
+    /// Returns the rules of the directories above one, the highest first; `read` adds those of each.
+    pub fn above(directory: &ZonePath, read: impl Fn(&Self, &ZonePath) -> Self) -> Self {
+        let above = std::iter::successors(directory.parent(), ZonePath::parent);
+        let above: Vec<ZonePath> = above.collect();
+        let highest_first = above.iter().rev();
+        highest_first.fold(Self::default(), |rules, directory| read(&rules, directory))
+    }
+
     /// Returns the rules in `directory`, whose own file holds `text`. A line that is no pattern has
     /// no effect, as in git.
     #[must_use]

@@ -115,16 +115,13 @@ impl WalkScope<'_> {
 
     /// The rules of the directories above a tree, which count if those in it do.
     fn rules_above(&self, tree: &SearchRoot<'_>) -> IgnoreRules {
-        let mut rules = IgnoreRules::default();
-        if self.reads_gitignore() {
-            let above = std::iter::successors(tree.path.parent(), ZonePath::parent);
-            let mut above: Vec<ZonePath> = above.collect();
-            above.reverse();
-            for directory in above.iter().filter_map(|path| tree.root.hold(path).ok()) {
-                rules = rules.in_directory(&directory);
-            }
+        if !self.reads_gitignore() {
+            return IgnoreRules::default();
         }
-        rules
+        IgnoreRules::above(&tree.path, |rules, path| match tree.root.hold(path) {
+            Ok(directory) => rules.in_directory(&directory),
+            Err(_) => rules.clone(),
+        })
     }
 
     fn wants(&self, name: &Name) -> bool {

@@ -303,19 +303,19 @@ fn store(
     Ok(())
 }
 
-/// Whether SQLite keeps text in a column of a type in capitals as it is (its rules of affinity).
+/// Returns `true` if SQLite keeps text in a column of a type in capitals as it is (its rules of affinity).
 fn is_text(declared: &str) -> bool {
     let holds = |part: &str| declared.contains(part);
     !holds("INT") && (holds("CHAR") || holds("CLOB") || holds("TEXT"))
 }
 
-/// Whether a type in capitals that is no text is one of numbers.
+/// Returns `true` if a type in capitals that is no text is one of numbers.
 fn is_number(declared: &str) -> bool {
     let types = ["INT", "REAL", "FLOA", "DOUB", "NUM", "DEC"];
     types.iter().any(|part| declared.contains(part))
 }
 
-/// Whether the first value of a column is ISO text.
+/// Returns `true` if the first value of a column is ISO text.
 fn holds_dates(transaction: &Transaction<'_>, table: &str, name: &str) -> rusqlite::Result<bool> {
     let (table, name) = (quoted(table), quoted(name));
     let first = format!("SELECT {name} AS it FROM {table} WHERE {name} NOT NULL LIMIT 1");

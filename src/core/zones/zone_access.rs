@@ -191,7 +191,7 @@ impl Store {
         Ok((used, limit))
     }
 
-    /// What is known of a tenant to which a caller comes.
+    /// Returns the state of a tenant to which a caller comes.
     fn arrival(&self, caller: &Caller, key: &str) -> Result<Arc<TenantState>, Error> {
         let user = caller.user.as_ref().map_or("", UserId::as_str);
         Ok(self.registry.arrival(user, key)?)

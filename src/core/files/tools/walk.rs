@@ -52,15 +52,11 @@ impl Files<'_> {
             return Ok(unseen);
         }
         let mut left = self.limits.entries;
-        let mut rules = IgnoreRules::default();
-        if exclude.by_gitignore {
-            let above = std::iter::successors(start.parent(), ZonePath::parent);
-            let mut above: Vec<ZonePath> = above.collect();
-            above.reverse();
-            for directory in &above {
-                rules = self.rules_in(&rules, directory);
-            }
-        }
+        let rules = if exclude.by_gitignore {
+            IgnoreRules::above(start, |rules, directory| self.rules_in(rules, directory))
+        } else {
+            IgnoreRules::default()
+        };
         let mut pending = vec![(start.clone(), rules)];
         'directories: while let Some((directory, mut rules)) = pending.pop() {
             if exclude.by_gitignore {

@@ -179,7 +179,7 @@ impl Column {
         self.amount.as_deref().filter(|_| !self.no_amount)
     }
 
-    /// Whether the first values are dates that are no ISO text, and whether all are, at least two.
+    /// Returns whether the first values are dates that are no ISO text, and whether all are, at least two.
     pub(crate) fn dates(&self) -> (bool, bool) {
         (self.dates > 0, self.dates > 1 && !self.no_date)
     }
