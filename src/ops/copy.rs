@@ -3,7 +3,7 @@
 use fileshed_core::cross_zone::{CrossZoneError, CrossZoneTransfer};
 use fileshed_core::nearest::nearest;
 use fileshed_core::storage::Kind;
-use fileshed_core::{Hint, Repeat, Zone, ZonePath, diagnostics};
+use fileshed_core::{Hint, Repeat, Zone, ZoneAddress, ZonePath, diagnostics};
 
 use super::arguments::is_true;
 use super::cross_zone::left_out;
@@ -14,6 +14,9 @@ pub struct Copy;
 
 /// The parameter that names what is copied.
 pub(super) const FROM: &str = "from";
+
+/// The parameter that names the new place.
+const TO: &str = "to";
 
 /// From where to where.
 #[derive(Deserialize, ToSchema)]
@@ -75,17 +78,17 @@ impl Operation for Copy {
         // An address names its zone, so its path may begin with the name of another one.
         let mut caller = caller.clone();
         caller.names_zones = true;
-        let source = ZoneAddress::parse(FROM, &request.from)?;
-        let target = ZoneAddress::parse("to", &request.to)?;
-        let from = source.zone(core, &caller)?;
-        let to = target.zone(core, &caller)?;
+        let source = address_in(FROM, &request.from)?;
+        let target = address_in(TO, &request.to)?;
+        let from = zone_of(core, &caller, FROM, &source)?;
+        let to = zone_of(core, &caller, TO, &target)?;
         let path = from.path_to_change(FROM, source.path)?;
         let transfer = CrossZoneTransfer {
             from: &from,
             to: &to,
             source: source.path,
             destination: &destination(&to, target.path, &path)?,
-            parameters: (FROM, "to"),
+            parameters: (FROM, TO),
             overwrite: request.overwrite,
             replaces_other_kinds: false,
             message: request.message.as_deref(),
@@ -98,7 +101,7 @@ impl Operation for Copy {
         };
         let done = done.map_err(|error| match error.cause() {
             Some(CrossZoneError::OntoDirectory { inside, .. }) => {
-                let inside = Repeat::with("to", address(target.zone, target.group, inside));
+                let inside = Repeat::with(TO, address(target.zone, target.group, inside));
                 error.with_hint(Hint::new("to name the file in it, ").again(inside))
             }
             _ => error,
@@ -113,78 +116,58 @@ impl Operation for Copy {
     }
 }
 
-/// A place, as `storage/notes/a.md` or `group/Team/a.md`.
-struct ZoneAddress<'t> {
+/// Reads the value of `parameter`. An address without a path is the whole zone.
+fn address_in<'t>(
     parameter: &'static str,
-    zone: ZoneName,
-    group: Option<&'t str>,
-    /// The path in the zone, as text.
-    path: &'t str,
+    text: &'t str,
+) -> Result<ZoneAddress<'t>, ZoneAddressError> {
+    if text.trim().is_empty() {
+        return Err(ZoneAddressError::Missing { parameter });
+    }
+    let address = ZoneAddress::parse(text).ok_or_else(|| ZoneAddressError::NoZone {
+        parameter,
+        text: text.to_owned(),
+    })?;
+    let path = if address.path.is_empty() {
+        "."
+    } else {
+        address.path
+    };
+    Ok(ZoneAddress { path, ..address })
 }
 
-impl<'t> ZoneAddress<'t> {
-    /// Reads the value of `parameter`.
-    fn parse(parameter: &'static str, text: &'t str) -> Result<Self, ZoneAddressError> {
-        if text.trim().is_empty() {
-            return Err(ZoneAddressError::Missing { parameter });
+/// Opens the zone of the address in `parameter`. A failure about the group shows the address that was
+/// probably meant.
+fn zone_of<'a>(
+    core: &'a Core,
+    caller: &'a Caller,
+    parameter: &'static str,
+    address: &ZoneAddress<'_>,
+) -> Result<Zone<'a>, Error> {
+    let opened = core.store.open_zone(caller, address.zone, address.group);
+    opened.map_err(|error| {
+        let own = error.details().get("your_groups").and_then(Value::as_array);
+        let names = own.into_iter().flatten().filter_map(Value::as_str);
+        let meant = nearest(address.group.unwrap_or_default(), names).map(|name| {
+            let group = Some(name);
+            ZoneAddress { group, ..*address }.to_string()
+        });
+        match meant {
+            Some(meant) => error.with_hint(Repeat::with(parameter, meant)),
+            None => error,
         }
-        let split = |text: &'t str| text.split_once('/').unwrap_or((text, ""));
-        let (first, path) = split(text.trim_start_matches('/'));
-        let zone = match first {
-            "groups" => Ok(ZoneName::Group),
-            first => ZoneName::parse_parameter(parameter, first),
-        };
-        match (zone, split(path)) {
-            (Ok(ZoneName::Group), ("", _)) | (Err(_), _) => {
-                let text = text.to_owned();
-                Err(ZoneAddressError::NoZone { parameter, text })
-            }
-            (Ok(ZoneName::Group), (group, path)) => {
-                Ok(Self::new(parameter, ZoneName::Group, Some(group), path))
-            }
-            (Ok(zone), _) => Ok(Self::new(parameter, zone, None, path)),
-        }
-    }
-
-    /// The place at `path`; without one the whole zone.
-    fn new(parameter: &'static str, zone: ZoneName, group: Option<&'t str>, path: &'t str) -> Self {
-        let path = if path.is_empty() { "." } else { path };
-        Self {
-            parameter,
-            zone,
-            group,
-            path,
-        }
-    }
-
-    /// Opens its zone. A failure about the group shows the address that was probably meant.
-    fn zone<'a>(&self, core: &'a Core, caller: &'a Caller) -> Result<Zone<'a>, Error> {
-        let opened = core.store.zone(caller, self.zone.as_str(), self.group);
-        opened.map_err(|error| {
-            let own = error.details().get("your_groups").and_then(Value::as_array);
-            let names = own.into_iter().flatten().filter_map(Value::as_str);
-            match nearest(self.group.unwrap_or_default(), names) {
-                Some(name) => {
-                    let meant = Repeat::with(self.parameter, format!("group/{name}/{}", self.path));
-                    error.with_hint(meant)
-                }
-                None => error,
-            }
-        })
-    }
+    })
 }
 
 /// Returns the address of a path of a zone.
 pub(super) fn address(zone: ZoneName, group: Option<&str>, path: &ZonePath) -> String {
-    match group {
-        Some(group) => format!("group/{group}/{path}"),
-        None => format!("{zone}/{path}"),
-    }
+    let path = path.display();
+    ZoneAddress { zone, group, path }.to_string()
 }
 
 /// The path that something gets which is brought to `text`: inside it if a directory is there.
 fn destination(zone: &Zone<'_>, text: &str, source: &ZonePath) -> Result<String, Error> {
-    let directory = zone.path_to_fill("to", text)?;
+    let directory = zone.path_to_fill(TO, text)?;
     let is_directory = || {
         let there = zone.data.followed(&directory);
         there.is_ok_and(|there| there.kind() == Kind::Directory)

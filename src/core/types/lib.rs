@@ -39,4 +39,4 @@ pub use secret::Secret;
 pub use settings::Settings;
 pub use timings::Timings;
 pub use user_id::UserId;
-pub use zone::{ZoneName, ZonePath};
+pub use zone::{ZoneAddress, ZoneName, ZonePath};

@@ -1,10 +1,12 @@
 //! Zones by name, and paths inside them.
 
+mod address;
 mod file_name_rules;
 mod journal;
 mod name;
 mod path;
 
+pub use address::ZoneAddress;
 pub use file_name_rules::portable_name;
 pub use journal::JOURNAL_ENDS;
 pub use name::{ZoneError, ZoneName};

@@ -2,7 +2,7 @@
 
 use crate::plan::CommandContext;
 use crate::text;
-use fileshed_types::zone::ZoneName;
+use fileshed_types::zone::{ZoneAddress, ZoneName};
 use fileshed_types::{Hint, NextCall};
 
 /// Returns the call of `shed_copy` for a command line that names one file or directory and a place in
@@ -26,15 +26,18 @@ pub(super) fn hint(command: &str, args: &[String], context: &CommandContext<'_>)
     if operands.next().is_some() {
         return None;
     }
-    let (from, to) = (place(from, context)?, place(to, context)?);
-    let zone = |address: &str| {
-        let depth = 1 + usize::from(address.starts_with("group/"));
-        address.split('/').take(depth).collect::<Vec<_>>().join("/")
-    };
-    if zone(&from) == zone(&to) || to.starts_with("uploads/") {
+    let from = place(from, context)?;
+    let to = place(to, context)?;
+    let paths = (inside(from.path)?, inside(to.path)?);
+    let is_same_zone = (from.zone, from.group) == (to.zone, to.group);
+    if is_same_zone || to.zone == ZoneName::Uploads {
         return None;
     }
-    let mut call = NextCall::new("shed_copy").with("from", from).with("to", to);
+    let address =
+        |address: ZoneAddress<'_>, path: &str| ZoneAddress { path, ..address }.to_string();
+    let mut call = NextCall::new("shed_copy")
+        .with("from", address(from, &paths.0))
+        .with("to", address(to, &paths.1));
     if command == "mv" {
         call = call.with("move", true);
     }
@@ -43,24 +46,24 @@ pub(super) fn hint(command: &str, args: &[String], context: &CommandContext<'_>)
 
 /// Returns the address of an operand: `/storage/a.md` and `../storage/a.md` name a zone, everything else
 /// is in the zone of the command.
-fn place(word: &str, context: &CommandContext<'_>) -> Option<String> {
+fn place<'w>(word: &'w str, context: &CommandContext<'w>) -> Option<ZoneAddress<'w>> {
     let from_top = word.strip_prefix('/').or_else(|| word.strip_prefix("../"));
-    let (zone, path) = match from_top {
-        Some(from_top) => {
-            let (first, path) = from_top.split_once('/').unwrap_or((from_top, ""));
-            let first = if first == "groups" { "group" } else { first };
-            let zone = ZoneName::parse_parameter("args", first).ok()?;
-            (zone.as_str().to_owned(), path)
-        }
-        None if context.zone == ZoneName::Group => (format!("group/{}", context.group?), word),
-        None => (context.zone.as_str().to_owned(), word),
-    };
+    if let Some(from_top) = from_top {
+        return ZoneAddress::parse(from_top);
+    }
+    Some(ZoneAddress {
+        zone: context.zone,
+        group: context.group,
+        path: word,
+    })
+}
+
+/// Returns a path in normal form, empty for the whole zone, with a slash at its end if it had one.
+fn inside(path: &str) -> Option<String> {
     let inside = text::normalise(path)?;
-    let inside = if inside == "." { "" } else { &inside };
-    let end = if path.ends_with('/') && !inside.is_empty() {
-        "/"
-    } else {
-        ""
-    };
-    (zone != "group" || !inside.is_empty()).then(|| format!("{zone}/{inside}{end}"))
+    Some(match inside.as_str() {
+        "." => String::new(),
+        _ if path.ends_with('/') => inside + "/",
+        _ => inside,
+    })
 }
