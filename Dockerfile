@@ -70,6 +70,7 @@ RUN apt-get update \
         zip \
         zstd \
 # commands: end
+        tesseract-ocr \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin fileshed \
     && install -d -o fileshed -g fileshed -m 0700 /data

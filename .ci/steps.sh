@@ -90,7 +90,7 @@ run_tests() {
 packages_of_gate() {
     sed -n '/# commands: begin/,/# commands: end/p' Dockerfile | grep -o '[a-z0-9][a-z0-9.+-]*' \
         | grep -vxE 'commands|begin|end'
-    printf '%s\n' build-essential git pkg-config python3-venv \
+    printf '%s\n' build-essential git pkg-config python3-venv tesseract-ocr \
         chromium chromium-driver python3-selenium fonts-dejavu-core litmus postgresql \
         attr rename netcat-openbsd libfaketime xfsprogs
     # Real CSV files that tests import.

@@ -10,7 +10,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::command::{PDF_COMMAND, PICTURE_COMMAND, pdf_page, pdf_text};
+use crate::command::{
+    PDF_COMMAND, PICTURE_COMMAND, RECOGNITION_COMMAND, pdf_page, pdf_text, recognise_page,
+};
 use crate::process::{JobBounds, JobEnd, run_job};
 use crate::runs::Runs;
 use fileshed_extraction::{DocumentKind, TextBuilder, extract, is_encrypted};
@@ -35,6 +37,9 @@ const MOST: usize = 4 * MEBIBYTE as usize;
 
 /// The largest picture of a page, in bytes.
 const PICTURE_MOST: usize = 8 * MEBIBYTE as usize;
+
+/// The most pages of a document whose text is recognised in pictures.
+const RECOGNISED: usize = 10;
 
 /// Bytes at the beginning of a file that show whether it is a document.
 const BEGINNING: u64 = 1024;
@@ -72,7 +77,8 @@ pub struct DocumentSource<'s> {
     pub content: &'s mut dyn Read,
 }
 
-/// The text of a file that is a document by its name and its first bytes; nothing where it is none.
+/// The text of a file that is a document by its name and its first bytes; nothing where it is none. The
+/// first pages of a PDF that have no text have the one that is recognised, where `tesseract` is installed.
 pub fn document_text(
     runs: &Runs,
     zone: &Zone<'_>,
@@ -87,7 +93,26 @@ pub fn document_text(
         size: entry.size(),
         content: &mut file,
     };
-    text_of_source(runs, zone, source)
+    let can_recognise = [PICTURE_COMMAND, RECOGNITION_COMMAND].map(|name| runs.programs.has(name));
+    let mut left = if can_recognise == [true; 2] {
+        RECOGNISED
+    } else {
+        0
+    };
+    let clock = &zone.store.clock;
+    let deadline = clock.instant() + seconds(zone.store.settings.exec_timeout_default);
+    read_source(runs, zone, source, &mut |page| {
+        if left == 0 || clock.is_past(deadline) {
+            return Ok(String::new());
+        }
+        left -= 1;
+        let mut document = entry.open().map_err(|error| zone.explain_disk(error))?;
+        let text = recognise_page(runs, zone, &mut document, page, PICTURE_MOST)?;
+        Ok(text.map_or_else(
+            |_| String::new(),
+            |text| String::from_utf8_lossy(&text).into(),
+        ))
+    })
 }
 
 /// The text of a file that is a document, read by processes of `zone`; nothing where it is none.
@@ -95,6 +120,18 @@ pub fn text_of_source(
     runs: &Runs,
     zone: &Zone<'_>,
     source: DocumentSource<'_>,
+) -> Result<Option<DocumentText>, Error> {
+    read_source(runs, zone, source, &mut |_| Ok(String::new()))
+}
+
+/// Gives the text of a page that has none, or nothing where it cannot be had.
+type Recognition<'r> = &'r mut dyn FnMut(u64) -> Result<String, Error>;
+
+fn read_source(
+    runs: &Runs,
+    zone: &Zone<'_>,
+    source: DocumentSource<'_>,
+    recognise: Recognition<'_>,
 ) -> Result<Option<DocumentText>, Error> {
     let (path, size) = (source.path.to_owned(), source.size);
     let name = path.rsplit('/').next().unwrap_or_default();
@@ -118,12 +155,10 @@ pub fn text_of_source(
             let program = PDF_COMMAND;
             return Err(explain(DocumentError::NoProgram { path, program }));
         }
-        Reading::Pdf => {
-            let pages = pdf_text(runs, zone, &mut content, MOST)?;
-            pages
-                .map(|pages| paged(&pages))
-                .map_err(ExtractionFault::of_program)
-        }
+        Reading::Pdf => match pdf_text(runs, zone, &mut content, MOST)? {
+            Ok(pages) => Ok(paged(&pages, recognise)?),
+            Err(said) => Err(ExtractionFault::of_program(said)),
+        },
         Reading::Document(_) | Reading::Sheets => match run(runs, zone, &mut content, name)? {
             JobEnd::Answered(read) => read,
             JobEnd::TooLong | JobEnd::Died => {
@@ -220,7 +255,7 @@ impl Reading {
 }
 
 /// Pages with a line in front of each.
-fn paged(bytes: &[u8]) -> DocumentText {
+fn paged(bytes: &[u8], recognise: Recognition<'_>) -> Result<DocumentText, Error> {
     let truncated = bytes.len() > MOST;
     let whole = String::from_utf8_lossy(&bytes[..bytes.len().min(MOST)]);
     let mut text = String::with_capacity(whole.len());
@@ -233,20 +268,28 @@ fn paged(bytes: &[u8]) -> DocumentText {
         let page = page.trim_end();
         if page.trim().is_empty() {
             page_without_text.get_or_insert(number);
-            let _written = write!(
-                text,
-                "[page {number} of {count} has no text: see it as an image]"
-            );
+            let recognised = recognise(number)?;
+            let _written = match recognised.trim() {
+                "" => write!(
+                    text,
+                    "[page {number} of {count} has no text: see it as an image]"
+                ),
+                recognised => write!(
+                    text,
+                    "[page {number} of {count} is an image: this is recognised in it, and may be \
+                     wrong]\n{recognised}"
+                ),
+            };
         } else {
             text.push_str(page);
         }
         text.push('\n');
     }
-    DocumentText {
+    Ok(DocumentText {
         text,
         truncated,
         page_without_text,
-    }
+    })
 }
 
 /// The text of a document, or why it cannot be read.

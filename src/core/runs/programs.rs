@@ -16,6 +16,7 @@ use fileshed_sandbox::CountedMemory;
 use fileshed_types::Settings;
 
 use self::format::ProgramFormat;
+use crate::command::RECOGNITION_COMMAND;
 
 mod chosen;
 mod format;
@@ -52,6 +53,9 @@ const BEHIND_SHELL_SCRIPTS: [(&str, &str); 2] =
 
 /// Interpreters that a script may name; a shell is none of them.
 const INTERPRETERS: [&str; 2] = ["perl", "python3"];
+
+/// Programs that only the server starts, where they are installed.
+const INTERNAL: [&str; 1] = [RECOGNITION_COMMAND];
 
 /// Directories of the programs that git starts itself, below the directory that it is installed in.
 const GIT_HELPERS: [&str; 2] = ["lib/git-core", "libexec/git-core"];
@@ -103,6 +107,8 @@ impl Programs {
             .collect();
         let chosen = chosen::find(&settings.exec_programs);
         let shell = shell::find(&by_command, &chosen);
+        let internal = INTERNAL.map(|name| Some((name, Program::named(name)?)));
+        by_command.extend(internal.into_iter().flatten());
         by_command.extend(chosen);
         Self { by_command, shell }
     }

@@ -1,10 +1,10 @@
 //! `shed_read`
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::ops::fault;
 use crate::ops::stage::{Provoked, done, file, installed, output, small, upload};
-use fileshed_test_support::TestApp;
+use fileshed_test_support::{TestApp, has_program};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("INVALID_ZONE", fault::invalid_zone),
@@ -378,6 +378,28 @@ fn a_page_without_text_is_seen_as_a_picture() {
     client
         .call("shed_read", &arguments)
         .refused(400, "INVALID_PARAMETER");
+}
+
+#[test]
+fn the_text_of_a_scan_is_recognised() {
+    if !["pdftotext", "pdftoppm", "tesseract"]
+        .into_iter()
+        .all(has_program)
+    {
+        return;
+    }
+    let server = TestApp::start();
+    let client = server.client();
+    let scan = include_bytes!("../terminal/search/documents/scan-words.pdf");
+    upload(&client, "scan.pdf", scan);
+    let text = |answer: &Value| answer["content"].as_str().unwrap_or_default().to_owned();
+    let read = client.call("shed_read", &json!({"zone": "uploads", "path": "scan.pdf"}));
+    let read = text(read.data());
+    for part in ["recognised", "Invoice 4711 of 3 March", "Total 1250 Euro"] {
+        assert!(read.contains(part), "{read}");
+    }
+    let file = client.get("/terminal/files/read?path=/uploads/scan.pdf");
+    assert!(text(&file.body).contains("Invoice 4711"));
 }
 
 #[test]

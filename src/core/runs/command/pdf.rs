@@ -1,5 +1,5 @@
-//! The text and the pictures of a PDF, as `pdftotext` and `pdftoppm` write them: in the jail of every
-//! command, which has the document on its standard input and writes to its standard output.
+//! The text and the pictures of a PDF, as `pdftotext`, `pdftoppm` and `tesseract` write them: in the jail
+//! of every command, which has its input on standard input and writes to standard output.
 
 use std::io::{Read, Seek as _};
 
@@ -15,8 +15,17 @@ pub(crate) const PDF_COMMAND: &str = "pdftotext";
 /// The program that makes pictures of pages.
 pub(crate) const PICTURE_COMMAND: &str = "pdftoppm";
 
+/// The program that recognises the text of pictures.
+pub(crate) const RECOGNITION_COMMAND: &str = "tesseract";
+
 /// Pixels of the longer side of a picture: more is scaled down before a model sees it.
 const PIXELS: &str = "1568";
+
+/// Pixels of the longer side of a picture whose text is recognised: about 210 an inch of A4.
+const PIXELS_TO_RECOGNISE: &str = "2480";
+
+/// Most languages in which a text is recognised.
+const LANGUAGES: usize = 4;
 
 /// Output of a program, or a line that it said where it failed.
 type ProgramOutput = Result<Vec<u8>, String>;
@@ -44,6 +53,45 @@ pub(crate) fn pdf_page(
     let page = page.to_string();
     let arguments = ["-jpeg", "-scale-to", PIXELS, "-f", &page, "-l", &page, "-"];
     run_on(runs, zone, (PICTURE_COMMAND, &arguments), document, most)
+}
+
+/// Recognises the text of a page of a PDF in a picture of at most `most` bytes.
+pub(crate) fn recognise_page(
+    runs: &Runs,
+    zone: &Zone<'_>,
+    document: &mut dyn Read,
+    page: u64,
+    most: usize,
+) -> Result<ProgramOutput, Error> {
+    let page = page.to_string();
+    let arguments = ["-jpeg", "-gray", "-scale-to", PIXELS_TO_RECOGNISE];
+    let arguments = [&arguments, ["-f", &page, "-l", &page, "-"].as_slice()].concat();
+    let picture = match run_on(runs, zone, (PICTURE_COMMAND, &arguments), document, most)? {
+        Ok(picture) => picture,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let list = (RECOGNITION_COMMAND, ["--list-langs"].as_slice());
+    let listed = match run_on(runs, zone, list, &mut std::io::empty(), most)? {
+        Ok(listed) => listed,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let languages = languages(&String::from_utf8_lossy(&listed));
+    let recognise = (RECOGNITION_COMMAND, ["-", "-", "-l", &languages]);
+    run_on(
+        runs,
+        zone,
+        (recognise.0, &recognise.1),
+        &mut picture.as_slice(),
+        most,
+    )
+}
+
+/// The languages that `tesseract` lists below a line of its own, as it takes them.
+fn languages(listed: &str) -> String {
+    // `osd` finds the direction of a text, and a name with a slash is a script.
+    let is_language = |name: &&str| *name != "osd" && !name.contains('/');
+    let names = listed.lines().skip(1).filter(is_language);
+    names.take(LANGUAGES).collect::<Vec<_>>().join("+")
 }
 
 fn run_on(
