@@ -121,6 +121,7 @@ pub(crate) fn router(
     openwebui: Option<Arc<OpenWebUi>>,
     toolset: McpToolset,
 ) -> Router {
+    let documents = documents::routes(&core.runs.programs);
     let server = Arc::new(Server::new(core, config, openwebui));
     let routes = tool::routes()
         .merge(files::routes())
@@ -131,7 +132,7 @@ pub(crate) fn router(
         .merge(page::routes())
         .merge(sign_in::routes())
         .merge(admin::routes())
-        .merge(documents::routes())
+        .merge(documents)
         .route("/", get(page::start).options(dav::options_of_root))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))

@@ -11,7 +11,7 @@ use axum::http::Method;
 use fileshed_core::{Code, Toolset};
 use serde_json::{Map, Value, json};
 
-use crate::ops::{OPERATIONS, OperationTool};
+use crate::ops::{OPERATIONS, OperationTool, description};
 use crate::status::statuses;
 
 mod files;
@@ -23,9 +23,19 @@ pub const TITLE: &str = "fileshed";
 /// The document of a toolset.
 #[must_use]
 pub fn document(toolset: Toolset) -> Value {
+    document_with(toolset, &[])
+}
+
+/// The document of a toolset, on a server whose administrator added these programs.
+pub(crate) fn document_with(toolset: Toolset, programs: &[&str]) -> Value {
     let offered = || OPERATIONS.iter().filter(|entry| entry.is_in(toolset));
     let mut paths: Map<String, Value> = offered()
-        .map(|entry| (entry.path(toolset), json!({"post": operation(entry)})))
+        .map(|entry| {
+            (
+                entry.path(toolset),
+                json!({"post": operation(entry, programs)}),
+            )
+        })
         .collect();
     let is_whole = toolset == Toolset::All;
     if is_whole {
@@ -114,7 +124,7 @@ pub fn of_surface<'a>(
     })
 }
 
-fn operation(entry: &OperationTool) -> Value {
+fn operation(entry: &OperationTool, programs: &[&str]) -> Value {
     let mut content = Map::new();
     content.insert("schema".to_owned(), (entry.request_schema)());
     let example = entry.examples.first().copied().unwrap_or("{}");
@@ -125,7 +135,7 @@ fn operation(entry: &OperationTool) -> Value {
         "operationId": entry.id,
         "tags": groups::of(entry.id).as_slice(),
         "summary": entry.summary,
-        "description": entry.doc,
+        "description": description(entry.id, entry.doc, programs),
         "requestBody": {"content": {"application/json": content}},
         "responses": responses(entry),
     })

@@ -26,6 +26,7 @@ mod write;
 
 pub use answer::{Answer, AnswerData, Picture, SuccessEnvelope};
 pub use effect::{Effect, FileAccess};
+pub(crate) use exec::description;
 pub use operation::{ImmediateRun, Operation, Reply};
 pub(crate) use schema::parameters_of;
 pub(crate) use tool::request;

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{Cursor, Read as _};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use axum::Router;
 use axum::extract::{Path, Query};
@@ -15,6 +15,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{Redirect, Response};
 use axum::routing::get;
+use fileshed_core::programs::Programs;
 use fileshed_core::{Toolset, diagnostics};
 use serde::Deserialize;
 use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
@@ -24,13 +25,23 @@ use crate::http::packed_file::PackedFile;
 use crate::http::{envelope, route};
 use crate::openapi;
 
-/// The document of all operations, made once: Open WebUI fetches it on every chat turn.
-static ALL: LazyLock<PackedFile> =
-    LazyLock::new(|| PackedFile::document(&openapi::document(Toolset::All)));
+/// The documents of the toolsets, each made once: Open WebUI fetches one on every chat turn.
+struct ToolsetDocuments {
+    /// Programs that the administrator added.
+    programs: Vec<&'static str>,
+    all: OnceLock<PackedFile>,
+    core: OnceLock<PackedFile>,
+}
 
-/// The document of the small toolset.
-static CORE: LazyLock<PackedFile> =
-    LazyLock::new(|| PackedFile::document(&openapi::document(Toolset::Core)));
+impl ToolsetDocuments {
+    fn of(&self, toolset: Toolset) -> &PackedFile {
+        let kept = match toolset {
+            Toolset::All => &self.all,
+            Toolset::Core => &self.core,
+        };
+        kept.get_or_init(|| PackedFile::document(&openapi::document_with(toolset, &self.programs)))
+    }
+}
 
 #[derive(Deserialize)]
 struct DocumentQuery {
@@ -38,14 +49,12 @@ struct DocumentQuery {
 }
 
 /// `GET /openapi.json`
-async fn openapi(headers: HeaderMap, Query(query): Query<DocumentQuery>) -> Response {
+fn openapi(documents: &ToolsetDocuments, headers: &HeaderMap, query: DocumentQuery) -> Response {
     let name = query.toolset.unwrap_or_else(|| "all".to_owned());
-    let document: &PackedFile = match Toolset::parse(&name) {
-        Some(Toolset::All) => &ALL,
-        Some(Toolset::Core) => &CORE,
-        None => return envelope::failure(UnknownToolset { toolset: name }),
-    };
-    document.answer_fresh(&headers)
+    match Toolset::parse(&name) {
+        Some(toolset) => documents.of(toolset).answer_fresh(headers),
+        None => envelope::failure(UnknownToolset { toolset: name }),
+    }
 }
 
 diagnostics! {
@@ -112,7 +121,15 @@ fn from_distribution(name: &str) -> Option<Vec<u8>> {
 }
 
 /// The addresses of documents.
-pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
+pub(super) fn routes<S: Clone + Send + Sync + 'static>(programs: &Programs) -> Router<S> {
+    let documents = Arc::new(ToolsetDocuments {
+        programs: programs.chosen().collect(),
+        all: OnceLock::new(),
+        core: OnceLock::new(),
+    });
+    let openapi = async move |headers: HeaderMap, Query(query): Query<DocumentQuery>| {
+        openapi(&documents, &headers, query)
+    };
     Router::new()
         .route("/openapi.json", get(openapi))
         .route("/docs", get(|| async { Redirect::to("/docs/") }))

@@ -41,12 +41,17 @@ pub(super) fn ignore_unknown<O: Operation>(arguments: &mut Map<String, Value>) -
         return None;
     }
     let mut unknown = Vec::new();
+    let schema = parameters::<O>();
     arguments.retain(|name, value| {
         let is_known = has_parameter::<O>(name);
         if !is_known && says_something(value) {
-            unknown.push(name.chars().take(NAME_MAX_CHARACTERS).collect::<String>());
+            let shown: String = name.chars().take(NAME_MAX_CHARACTERS).collect();
+            unknown.push(match misnamed::other_names(schema, name).as_slice() {
+                [meant] => format!("{shown} (it is {meant})"),
+                _ => shown,
+            });
         }
-        is_known || is_other_name(parameters::<O>(), name)
+        is_known || is_other_name(schema, name)
     });
     unknown.truncate(NAMES_MAX);
     (!unknown.is_empty()).then(|| format!("no parameter, ignored: {}", unknown.join(", ")))
@@ -135,8 +140,12 @@ fn coerce(
         let Some(value) = arguments.remove(name).filter(|value| !value.is_null()) else {
             if needed {
                 coerced.append(&mut arguments);
+                let is_missing = |other: &&String| {
+                    required(other) && *other != name && !coerced.contains_key(*other)
+                };
                 return Err(ArgumentError::Missing {
                     parameter: name.clone(),
+                    others: properties.keys().filter(is_missing).cloned().collect(),
                     meaning: meaning(property),
                     meant: misnamed::meant(schema, coerced, is_harmless).map(Box::new),
                 });

@@ -1,5 +1,7 @@
 //! `shed_exec`: run one whitelisted command in a zone.
 
+use std::borrow::Cow;
+
 use fileshed_core::Settings;
 use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::command::{self, CommandLine};
@@ -14,8 +16,25 @@ const READERS: &[&str] = &[
     "ls", "cat", "head", "tail", "grep", "wc", "stat", "du", "pwd", "file",
 ];
 
+/// The part of the text of `shed_exec` that an administrator's own programs change.
+const NO_PROGRAMS: &str = ", no python";
+
 /// `shed_exec`
 pub struct Exec;
+
+/// The text of a tool as models read it on a server whose administrator added these programs.
+pub(crate) fn description(id: &str, doc: &'static str, programs: &[&str]) -> Cow<'static, str> {
+    if id != Exec::ID || programs.is_empty() {
+        return doc.into();
+    }
+    let python = if programs.contains(&"python3") {
+        ""
+    } else {
+        NO_PROGRAMS
+    };
+    let also = format!("{python}; also {}", programs.join(", "));
+    doc.replace(NO_PROGRAMS, &also).into()
+}
 
 /// What to run, and where its output goes.
 #[derive(Deserialize, ToSchema)]
@@ -166,9 +185,9 @@ impl Operation for Exec {
                 stderr: ran.stderr,
                 returncode: ran.status,
                 truncated: ran.truncated,
-                stdout_file: request.stdout_file,
+                stdout_file: request.stdout_file.filter(|_| ran.stdout_size.is_some()),
                 stdout_file_size: ran.stdout_size,
-                stderr_file: request.stderr_file,
+                stderr_file: request.stderr_file.filter(|_| ran.stderr_size.is_some()),
                 stderr_file_size: ran.stderr_size,
             },
             message,

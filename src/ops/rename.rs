@@ -86,7 +86,7 @@ fn into_directory(zone: &Zone<'_>, old: &ZonePath, new: &ZonePath, error: Error)
             let inside = new.join(name);
             let mut above = std::iter::successors(Some(inside.clone()), ZonePath::parent);
             if above.any(|above| above == *old) {
-                return error;
+                return error.with_hint("choose another name");
             }
             let again = Repeat::with("new_path", inside.as_str());
             error.with_hint(Hint::new("to put it into the directory, ").again(again))

@@ -89,6 +89,7 @@ impl Operation for Tree {
             exclude: Globs::new("exclude", exclude.iter().map(String::as_str))?,
             text: format!("{path}\n"),
             lines: 0,
+            most: core.store.settings.output_of(caller.client) as usize,
         };
         drawing.directory(&path, "", depth)?;
         let mut said = format!("Tree of {path}");
@@ -118,6 +119,8 @@ struct Drawing<'a> {
     exclude: Globs,
     text: String,
     lines: usize,
+    /// Bytes that an answer may have.
+    most: usize,
 }
 
 impl Drawing<'_> {
@@ -171,6 +174,9 @@ impl Drawing<'_> {
     }
 
     fn line(&mut self, line: &str) {
+        if self.lines < LINES && self.text.len() + line.len() > self.most {
+            self.lines = LINES;
+        }
         self.lines += 1;
         if self.lines <= LINES {
             let _written = writeln!(self.text, "{line}");

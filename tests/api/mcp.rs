@@ -6,6 +6,7 @@ pub(crate) mod client;
 mod effects;
 mod files;
 mod hangup;
+mod hints;
 mod person;
 mod prompts;
 mod resources;

@@ -62,7 +62,18 @@ fn in_uploads(name: &str, args: &[String]) -> Hint {
             _ => said("@uploads-remove"),
         },
         "git" => said("@uploads-git"),
-        _ => said("@uploads"),
+        "touch" | "mkdir" | "tee" => Hint::new("uploads are only read: ")
+            .again(Repeat::with("zone", ZoneName::Storage.as_str())),
+        _ => match named.find(|word| word.contains('.') && !word.contains(['*', '?'])) {
+            Some(path) => Hint::new("uploads are only read: ")
+                .call(
+                    NextCall::new("shed_copy")
+                        .with("from", format!("uploads/{path}"))
+                        .with("to", "storage/"),
+                )
+                .say(" takes it to storage, where commands may write"),
+            None => said("@uploads"),
+        },
     }
 }
 
@@ -99,6 +110,7 @@ fn advised(cmd: &str, args: &[String]) -> Hint {
         return Hint::new("search by name: ").again(find);
     }
     converting(&lower, args)
+        .or_else(|| reading(&lower, args))
         .or_else(|| instead(&lower))
         .unwrap_or_else(|| said("@unknown"))
 }
@@ -132,6 +144,23 @@ fn converting(name: &str, args: &[String]) -> Option<Hint> {
     };
     let instead = "no program of an office suite runs here";
     Some(Hint::new("").call(call).instead(instead))
+}
+
+/// Returns the call that reads a document as a program that shows its text was to.
+fn reading(name: &str, args: &[String]) -> Option<Hint> {
+    let readers = [
+        "pdfgrep",
+        "docx2txt",
+        "antiword",
+        "catdoc",
+        "odt2txt",
+        "tesseract",
+        "ocrmypdf",
+    ];
+    let is_plain = |word: &&String| !word.contains(['*', '?', '{']) && word.contains('.');
+    let path = args.iter().rfind(is_plain)?;
+    let call = NextCall::here("shed_read").with("path", path.as_str());
+    readers.contains(&name).then(|| call.into())
 }
 
 /// The table of hints.

@@ -3,6 +3,7 @@
 use super::checker::Checker;
 use super::error::CommandError;
 use super::syntax::{ArgumentRole, OptionEffect, OptionRule, OptionValues};
+use fileshed_types::{Hint, Repeat};
 
 /// Checks the arguments of find.
 pub(super) fn read(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
@@ -33,10 +34,9 @@ pub(super) fn read(checker: &mut Checker<'_>, args: &[String]) -> Result<(), Com
         if let Some(reason) = known.and_then(OptionRule::refused) {
             let starts_programs = word.starts_with("-exec") || word.starts_with("-ok");
             let hint = if starts_programs {
-                "print the names, and name the files in the next call; -delete in `args` removes what is \
-                 found"
+                without_program(args, word)
             } else {
-                "use -print, -printf or -ls in `args`, with `stdout_file`"
+                "use -print, -printf or -ls in `args`, with `stdout_file`".into()
             };
             return Err(checker.refuse_with(word, reason, hint));
         }
@@ -54,4 +54,24 @@ pub(super) fn read(checker: &mut Checker<'_>, args: &[String]) -> Result<(), Com
         }
     }
     Ok(())
+}
+
+/// Returns the call that finds the same and starts nothing.
+fn without_program(args: &[String], action: &str) -> Hint {
+    let mut begin = args.to_vec();
+    let at = args
+        .iter()
+        .position(|word| word == action)
+        .unwrap_or(args.len());
+    let is_end = |word: &String| matches!(word.as_str(), ";" | "\\;" | "+");
+    let rest = begin.split_off(at);
+    let end = rest.iter().position(is_end).unwrap_or(rest.len());
+    begin.extend(rest.iter().skip(end + 1).cloned());
+    let removes = rest.get(1).is_some_and(|program| program == "rm");
+    let next = if removes {
+        " finds the files; -delete at the end of `args` removes them"
+    } else {
+        " finds the files; name them in the next call"
+    };
+    Hint::from(Repeat::with("args", begin)).say(next)
 }

@@ -39,6 +39,9 @@ const DOCUMENTS: [(&str, &str, &str); 12] = [
 /// Markdown as models write it: a list may follow a line of text.
 const MARKDOWN: &str = "markdown+lists_without_preceding_blankline";
 
+/// Pictures, which commands convert.
+const PICTURES: [&str; 8] = ["jpg", "jpeg", "png", "webp", "gif", "bmp", "tiff", "svg"];
+
 /// Other names of formats.
 const NAMES: [(&str, &str); 9] = [
     ("markdown", "md"),
@@ -271,7 +274,7 @@ diagnostics! {
             to: String => ["xlsx".to_owned(), "foo".to_owned(), "pdf".to_owned()],
         } => {
             code: InvalidFormat,
-            hint: no_conversion(from),
+            hint: no_conversion(path, from, to),
             details: { "path": path, "from": from, "to": to },
         },
         /// This server has no program that does it.
@@ -320,7 +323,21 @@ diagnostics! {
     }
 }
 
-fn no_conversion(from: &str) -> Hint {
+fn no_conversion(path: &str, from: &str, to: &str) -> Hint {
+    if PICTURES.contains(&from) && (PICTURES.contains(&to) || to == "pdf") {
+        let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+        let target = format!("{stem}.{to}");
+        let (command, arguments) = match to {
+            "pdf" => ("img2pdf", vec![path, "-o", &target]),
+            _ => ("convert", vec![path, target.as_str()]),
+        };
+        let call = NextCall::here("shed_exec").with("cmd", command);
+        return Hint::new("a command converts pictures: ").call(call.with("args", arguments));
+    }
+    if from == "pdf" || from == "pptx" {
+        let read = NextCall::here("shed_read").with("path", path);
+        return Hint::from(read).say(" shows its text");
+    }
     let targets = if TABLES.contains(&from) {
         "csv, tsv, xlsx, ods, docx, odt, pptx, pdf, html, md"
     } else if DATABASES.contains(&from) {
@@ -331,8 +348,7 @@ fn no_conversion(from: &str) -> Hint {
         return Hint::new(
             "what can be converted: tables (csv, tsv, xlsx, xls, ods), databases (db) and \
              documents (md, html, docx, odt, rtf, epub, rst, tex, org, txt)",
-        )
-        .or("shed_read shows the text of a PDF or PPTX");
+        );
     };
     Hint::from(format!("`to` may be {targets}"))
 }

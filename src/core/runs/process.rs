@@ -85,9 +85,11 @@ pub(crate) fn variables<'v>(pairs: impl IntoIterator<Item = (&'v str, &'v str)>)
         .collect()
 }
 
-/// Has libraries for numbers start one thread: by default it is one a processor of the machine, and
-/// each takes memory before it is needed.
-pub(crate) const FEW_THREADS: [(&str, &str); 3] = [
+/// Variables of programs that run other people's code. Libraries for numbers start one thread: by default
+/// it is one a processor of the machine, and each takes memory before it is needed. Python leaves no
+/// compiled files beside the files of a person.
+pub(crate) const OF_INTERPRETERS: [(&str, &str); 4] = [
+    ("PYTHONDONTWRITEBYTECODE", "1"),
     ("OPENBLAS_NUM_THREADS", "1"),
     ("OMP_NUM_THREADS", "1"),
     ("MKL_NUM_THREADS", "1"),

@@ -240,6 +240,8 @@ impl Engine {
             (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
             (DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
             (DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, false),
+            // Else a misspelt column in double quotes is a text, and the answer is wrong in silence.
+            (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
         ] {
             connection.set_db_config(setting, value)?;
         }

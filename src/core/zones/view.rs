@@ -231,7 +231,7 @@ impl Resolved<'_> {
         }
         match self.seen_from_the_top() {
             Some(meant) => error.with_hint(format!(
-                "paths of other zones begin with a slash: `{meant}`"
+                "give `{meant}`: the path of a zone begins with a slash"
             )),
             None => error,
         }

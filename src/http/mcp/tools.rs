@@ -18,6 +18,7 @@ use crate::http::call::expect_scope;
 use crate::http::files::download::FileDownload;
 use crate::http::tool::{CallableTool, OPERATION_TOOLS, Step, ToolContent};
 use crate::http::{envelope, fs, terminal};
+use crate::ops::description;
 
 /// Bytes of a file that is a tool's answer: as many as a model is shown.
 const FILE_MAX: u64 = 20 * 1024 * 1024;
@@ -33,10 +34,12 @@ static DESCRIBED: LazyLock<HashMap<&str, model::Tool>> = LazyLock::new(|| {
 
 /// The tools of a list, as clients read them. A short answer has not the form of the schema. Blocks.
 pub(super) fn list(core: &Core, toolset: McpToolset, short: bool) -> Vec<model::Tool> {
+    let programs: Vec<_> = core.runs.programs.chosen().collect();
     let tools = offered(toolset).into_iter().map(|tool| {
         if let Some(described) = DESCRIBED.get(tool.id) {
             let mut described = described.clone();
             described.output_schema = described.output_schema.filter(|_| !short);
+            described.description = Some(description(tool.id, tool.doc, &programs));
             return described;
         }
         let mut described = described(tool);

@@ -59,6 +59,8 @@ diagnostics! {
         Missing {
             /// Which one.
             parameter: String => ["content".to_owned(), "src_path".to_owned()],
+            /// Those that are missing besides.
+            others: Vec<String> => [Vec::new(), vec!["content".to_owned()]],
             /// What it is.
             meaning: String = ": The new text".to_owned(),
             /// The call that was probably meant.
@@ -67,7 +69,8 @@ diagnostics! {
             code: MissingParameter,
             hint: match meant {
                 Some(meant) => Hint::from((**meant).clone()),
-                None => format!("add `{parameter}` to the call{meaning}").into(),
+                None if others.is_empty() => format!("add `{parameter}` to the call{meaning}").into(),
+                None => format!("add {} and `{parameter}` to the call", quoted(others)).into(),
             },
             details: { "parameter": parameter },
         },
@@ -239,6 +242,7 @@ impl ArgumentError {
     /// A parameter that only some calls of the operation need, in one that needs it.
     pub(in crate::ops) fn missing<O: Operation>(parameter: &str) -> Self {
         Self::Missing {
+            others: Vec::new(),
             parameter: parameter.to_owned(),
             meaning: meaning(&parameters::<O>()["properties"][parameter]),
             meant: None,

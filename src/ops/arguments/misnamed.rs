@@ -1,7 +1,7 @@
 //! Hints for calls whose arguments have the names of other programs' parameters.
 
-use fileshed_core::Repeat;
 use fileshed_core::nearest::nearest;
+use fileshed_core::{Repeat, ZoneAddress};
 use serde_json::{Map, Value};
 
 use super::ParameterType;
@@ -13,19 +13,33 @@ const VALUES_MAX_BYTES: usize = 1_000;
 const NAMES: &[(&str, &str)] = &[
     (
         "path",
-        "file filename file_name file_path filepath name dir directory folder target",
+        "file filename file_name file_path filepath name dir directory folder target database db \
+         db_path db_file file1 path1 input",
     ),
     (
         "content",
-        "text contents body data file_text new_str new_string new_text replacement",
+        "text contents body data file_text new_str new_string new_text replacement new replace",
     ),
-    ("find", "old_str old_string old_text search"),
+    ("find", "old_str old_string old_text search old"),
+    ("from", "src source src_path old_path path"),
+    (
+        "to",
+        "dest destination dest_path new_path target format output output_format output_file",
+    ),
+    ("to_path", "file2 path2 other new_path"),
     ("cmd", "command program executable"),
     ("args", "arguments argv"),
     ("query", "sql statement"),
+    ("depth", "max_depth levels level"),
+    ("length", "count size num_bytes"),
+    ("limit", "lines num_lines max_lines"),
     ("output_csv", "output output_file export_csv export_file"),
     ("import_csv", "import import_file input_file"),
     ("src", "source from path file filename"),
+    ("src_zone", "zone from_zone"),
+    ("src_path", "path source src"),
+    ("dest_path", "dest destination"),
+    ("filename", "name file"),
     ("dest", "destination target to path output"),
     ("old_path", "source from src old_name path"),
     ("new_path", "destination to dest new_name target"),
@@ -35,9 +49,14 @@ const NAMES: &[(&str, &str)] = &[
 
 /// Returns `true` if an argument that is no parameter stands for one of them.
 pub(in crate::ops) fn is_other_name(schema: &Value, written: &str) -> bool {
+    !other_names(schema, written).is_empty()
+}
+
+/// The parameters for which an argument that is none may stand.
+pub(super) fn other_names<'s>(schema: &'s Value, written: &str) -> Vec<&'s str> {
     let properties = schema["properties"].as_object();
     let names = properties.into_iter().flatten();
-    !parameters(written, names.map(|(name, _)| name.as_str())).is_empty()
+    parameters(written, names.map(|(name, _)| name.as_str()))
 }
 
 /// What an argument that is no parameter was meant for, among those that are not given.
@@ -91,18 +110,61 @@ pub(super) fn meant(
         let name = *parameters(&written, absent).first()?;
         let value = ParameterType::of(&properties[name]).coerce(value).ok()?;
         bytes += value.to_string().len();
-        repeat = repeat.and(name, value.clone()).and_without(written);
-        whole.insert(name.to_owned(), value);
+        repeat = repeat.and_without(written);
+        for (name, value) in split_line(name, value, &whole) {
+            repeat = repeat.and(name, value.clone());
+            whole.insert(name.to_owned(), value);
+        }
     }
     let required = schema["required"].as_array()?.iter();
     let required = required.filter_map(Value::as_str);
     let missing: Vec<&str> = required.filter(|name| !whole.contains_key(*name)).collect();
     let repeat = match missing.as_slice() {
         [] => repeat,
-        ["zone"] if is_harmless(&whole) => repeat.and("zone", "storage"),
+        ["zone"] => match address(&whole) {
+            Some(address) => {
+                let named = repeat.and("zone", address.zone.as_str());
+                let named = named.and("path", address.path);
+                match address.group {
+                    Some(group) => named.and("group", group),
+                    None => named,
+                }
+            }
+            None if is_harmless(&whole) => repeat.and("zone", "storage"),
+            None => return None,
+        },
         _ => return None,
     };
     (bytes <= VALUES_MAX_BYTES).then_some(repeat)
+}
+
+/// The place that the path of a call names with its zone.
+fn address(arguments: &Map<String, Value>) -> Option<ZoneAddress<'_>> {
+    let address = ZoneAddress::parse(arguments.get("path")?.as_str()?)?;
+    (!address.path.is_empty()).then_some(address)
+}
+
+/// The parameters of a value: a line given as the name of a command has its arguments too.
+fn split_line<'n>(
+    name: &'n str,
+    value: Value,
+    given: &Map<String, Value>,
+) -> impl Iterator<Item = (&'n str, Value)> + use<'n> {
+    let words = value
+        .as_str()
+        .filter(|_| name == "cmd" && !given.contains_key("args"));
+    let mut words = words.and_then(shlex::split).unwrap_or_default();
+    let split = match words.len() {
+        0 | 1 => [Some((name, value)), None],
+        _ => {
+            let arguments = words.split_off(1);
+            [
+                words.pop().map(|command| (name, command.into())),
+                Some(("args", arguments.into())),
+            ]
+        }
+    };
+    split.into_iter().flatten()
 }
 
 /// Those of these parameters that are written so elsewhere; the one alone that has another case.

@@ -126,7 +126,7 @@ impl<'a> Peer<'a> {
 
     /// The result of a request that succeeds.
     #[track_caller]
-    pub(super) fn request(&self, method: &str, params: &Value) -> Value {
+    pub(crate) fn request(&self, method: &str, params: &Value) -> Value {
         let answer = self.messages(method, params).pop().expect("an answer");
         assert!(answer["error"].is_null(), "{method} {params}: {answer}");
         answer["result"].clone()

@@ -19,22 +19,18 @@ pub(crate) struct Call {
 
 /// The complete calls in a text. What has `…` in it, or no arguments in parentheses, is none.
 pub(crate) fn calls(text: &str) -> Vec<Call> {
-    let mut found = Vec::new();
-    for (at, _) in text.match_indices("shed_") {
-        let rest = &text[at..];
-        let end = rest.find(|c: char| !(c.is_ascii_lowercase() || c == '_'));
-        let (operation, rest) = rest.split_at(end.unwrap_or(rest.len()));
-        if let Some(inside) = rest.strip_prefix('(')
-            && let Some(arguments) = arguments(inside)
-        {
-            let operation = operation.to_owned();
-            found.push(Call {
-                operation,
-                arguments,
-            });
-        }
-    }
-    found
+    let starts = text.match_indices("shed_");
+    starts.filter_map(|(at, _)| call_at(&text[at..])).collect()
+}
+
+/// The call with which a text begins.
+fn call_at(text: &str) -> Option<Call> {
+    let end = text.find(|c: char| !(c.is_ascii_lowercase() || c == '_'))?;
+    let (operation, rest) = text.split_at(end);
+    Some(Call {
+        operation: operation.to_owned(),
+        arguments: arguments(rest.strip_prefix('(')?)?,
+    })
 }
 
 /// `name=value, …)`
@@ -215,21 +211,34 @@ pub(crate) fn steps(hint: &str, operation: &str, arguments: &Value) -> Vec<Call>
             found.push((at, call));
         }
     }
-    for (at, text) in hint.match_indices("repeat the call with") {
-        let rest = &hint[at + text.len() - "with".len()..];
-        let operation = operation.to_owned();
-        let mut arguments = arguments.clone();
-        change(&mut arguments, rest);
-        found.push((
-            at,
-            Call {
-                operation,
-                arguments,
-            },
-        ));
-    }
+    found.extend(repeats(hint, operation, arguments));
     found.sort_by_key(|(at, _)| *at);
     found.into_iter().map(|(_, call)| call).collect()
+}
+
+/// The same in a text about the tools of these names, whichever they are.
+pub(crate) fn steps_of(text: &str, tools: &[&str], tool: &str, given: &Value) -> Vec<Call> {
+    let starts = tools.iter().flat_map(|name| text.match_indices(*name));
+    let whole = starts.filter_map(|(at, name)| Some((call_at(&text[at..])?, name)));
+    let mut found: Vec<Call> = whole
+        .filter_map(|(call, name)| (call.operation == name).then_some(call))
+        .collect();
+    found.extend(repeats(text, tool, given).map(|(_, call)| call));
+    found
+}
+
+/// The calls that a hint tells by what is to be changed of this one.
+fn repeats(hint: &str, operation: &str, arguments: &Value) -> impl Iterator<Item = (usize, Call)> {
+    hint.match_indices("repeat the call with")
+        .map(|(at, text)| {
+            let mut call = Call {
+                operation: operation.to_owned(),
+                arguments: arguments.clone(),
+            };
+            let rest = &hint[at + text.len() - "with".len()..];
+            change(&mut call.arguments, rest);
+            (at, call)
+        })
 }
 
 /// Applies ` with a=1, b="x", without c and d` to arguments.

@@ -7,7 +7,8 @@ use fileshed::ops::OPERATIONS;
 use fileshed_core::Toolset;
 use serde_json::{Map, Value, json};
 
-use fileshed_test_support::{TestApp, repository};
+use crate::mcp::client::Peer;
+use fileshed_test_support::{TestApp, has_program, repository};
 
 /// Most characters that the tools of a document may cost a model on every turn.
 const BUDGET_ALL: usize = 27_000;
@@ -438,4 +439,28 @@ fn resolved(schema: &Value, document: &Value, seen: &[&str]) -> Value {
         (key.clone(), value)
     });
     members.collect()
+}
+
+/// Programs that an administrator added are in the text of the tool that runs them, wherever it is read.
+#[test]
+fn added_programs_are_told() {
+    let server = TestApp::with()
+        .env("FILESHED_EXEC_PROGRAMS", "python3,node")
+        .app();
+    let document = server.client().get("/openapi.json").body;
+    let described = &document["paths"]["/shed_exec"]["post"]["description"];
+    let told = described.as_str().unwrap();
+    let tools = Peer::new(server.client()).request("tools/list", &json!({}));
+    let tools = tools["tools"].as_array().unwrap();
+    let tool = tools
+        .iter()
+        .find(|tool| tool["name"] == "shed_exec")
+        .unwrap();
+    assert_eq!(tool["description"], told);
+    if has_program("python3") {
+        assert!(
+            told.contains("cd); also ") && told.contains("python3"),
+            "{told}"
+        );
+    }
 }

@@ -7,7 +7,7 @@ use super::places::Places;
 use super::{CommandLine, ExecError, Limit, Ran, content};
 use crate::hidden_places::HiddenPlaces;
 use crate::process::{
-    self, FEW_THREADS, UsageMeter, Variables, base_spec, expect_confined, expect_enforced,
+    self, OF_INTERPRETERS, UsageMeter, Variables, base_spec, expect_confined, expect_enforced,
     expect_not_stopped, variables,
 };
 use crate::runs::Runs;
@@ -160,7 +160,7 @@ impl<'a> Run<'a> {
         let _slot = runs.slots.take(&owner, caller)?;
         let mut environment = self.places.environment(command, &self.private)?;
         if program.is_chosen {
-            environment.extend(variables(FEW_THREADS));
+            environment.extend(variables(OF_INTERPRETERS));
         }
         environment.extend(variables(self.plan.environment.iter().copied()));
         environment.extend(invocation.environment);

@@ -82,8 +82,11 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
         let stdout_size = stdout_file.map(install).transpose()?;
         Ok([stdout_size, stderr_file.map(install).transpose()?])
     })?;
+    let is_commit = plan.command == git::COMMAND && plan.args.iter().any(|word| word == "commit");
+    let committed = is_commit && ran.status != 0 && zone.name.is_versioned();
+    let committed = committed.then(|| "every change was committed by itself".to_owned());
     Ok(Ran {
-        history: finished.history,
+        history: finished.history.or(committed),
         unsearched: unsearched::note(zone, &plan),
         misnamed: misnamed(zone, &plan, command_line.stdout_file),
         ..ran

@@ -12,6 +12,9 @@ use fileshed_zones::zone::{Zone, ZonePath};
 /// Commands that search lines.
 const SEARCHING: [&str; 4] = ["grep", "egrep", "fgrep", "rg"];
 
+/// Documents that the call of a note reads together.
+const READ_TOGETHER: usize = 40;
+
 /// Documents that are counted, and how long they are looked for.
 const MOST: usize = 1000;
 const TIME: Duration = timings::seconds(2);
@@ -54,17 +57,18 @@ pub(super) fn note(zone: &Zone<'_>, plan: &CommandPlan) -> Option<Hint> {
     let cancellation = zone.caller.cancellation.clone();
     let bounds = Bounds::new(cancellation, &zone.store.clock, TIME, 1);
     let found = glob(&trees, &documents, &bounds);
-    let first = found.items.first()?;
+    let mut paths = found.items.iter().map(|item| item.path.as_str());
+    let first = paths.next()?;
+    let others: Vec<&str> = paths.take(READ_TOGETHER - 1).collect();
     let count = match (found.items.len(), found.truncated) {
         (1, false) => "1 document was".to_owned(),
         (count, false) => format!("{count} documents were"),
         (count, true) => format!("at least {count} documents were"),
     };
-    let read = NextCall::here("shed_read").with("path", first.path.as_str());
+    let mut read = NextCall::here("shed_read").with("path", first);
+    if !others.is_empty() {
+        read = read.with("paths", others);
+    }
     let text = format!("{count} not searched, since {} reads bytes: ", plan.command);
-    Some(
-        Hint::new(text)
-            .call(read)
-            .say(" shows the text of the first"),
-    )
+    Some(Hint::new(text).call(read).say(" shows the text"))
 }

@@ -7,6 +7,7 @@
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::ZoneName;
+use super::file_name_rules::portable_name;
 use crate::{Hint, NextCall, Repeat, diagnostics};
 
 /// Longest name of one file or directory, in bytes: the limit of the usual file systems.
@@ -389,7 +390,7 @@ diagnostics! {
             parameter: &'static str,
         } => {
             code: MissingParameter,
-            hint: format!("name a file inside the zone, for instance {parameter}=\"notes/todo.md\""),
+            hint: format!("name a file, for instance {parameter}=\"notes/todo.md\""),
             details: { "parameter": parameter },
         },
         /// NUL or another control character.
@@ -505,14 +506,14 @@ diagnostics! {
             details: { "parameter": parameter, "path": path },
         },
         /// The zone's root, where something inside it is needed.
-        #[error("parameter `{parameter}` is the root of the zone")]
+        #[error("parameter `{parameter}` is the root")]
         Root {
             /// Which parameter.
             parameter: &'static str,
         } => {
             code: InvalidPath,
             hint: Hint::from(format!(
-                "name something inside the zone, for instance {parameter}=\"notes\""
+                "name something inside it, for instance {parameter}=\"notes\""
             ))
             .or("shed_tree shows what is there"),
             details: { "parameter": parameter },
@@ -565,10 +566,16 @@ diagnostics! {
             reason: &'static str,
         } => {
             code: InvalidPath,
-            hint: format!("choose a plain name, for instance {parameter}=\"notes/todo.md\""),
+            hint: Hint::from(Repeat::with(*parameter, with_portable_names(path))),
             details: { "parameter": parameter, "path": path },
         },
     }
+}
+
+/// A path with the nearest names that every system can hold.
+fn with_portable_names(path: &str) -> String {
+    let names: Vec<String> = path.split('/').map(portable_name).collect();
+    names.join("/")
 }
 
 const SHORTER: &str = "use a shorter name; an emoji counts 4 bytes, an accented letter 2";

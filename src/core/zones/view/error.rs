@@ -1,6 +1,7 @@
 //! Why something cannot be had, or done, at a path of the tree.
 
-use fileshed_types::{Hint, NextCall, diagnostics};
+use fileshed_types::nearest::nearest;
+use fileshed_types::{Hint, NextCall, Repeat, diagnostics};
 
 diagnostics! {
     /// A path of the tree that cannot be used.
@@ -15,7 +16,13 @@ diagnostics! {
             path: String = "/etc/passwd".to_owned(),
         } => {
             code: FileNotFound,
-            hint: "files lie below /storage, /documents, /uploads and /groups/<name>",
+            hint: {
+                let places = "files lie below /storage, /documents, /uploads and /groups/<name>";
+                match meant(path) {
+                    Some(meant) => Hint::from(Repeat::with(*parameter, meant)).or(places),
+                    None => places.into(),
+                }
+            },
             details: { "parameter": parameter, "path": path },
         },
         /// A group that is none of the caller's.
@@ -85,6 +92,24 @@ diagnostics! {
             hint: "make it first, or name one that is there",
             details: { "path": path },
         },
+    }
+}
+
+/// The path that was probably meant: with a slip in its first name put right, or with the zone that was
+/// left out before the name of a file.
+fn meant(path: &str) -> Option<String> {
+    // Where other terminals have the files of a person.
+    let homes = ["/home/user/", "/root/", "/workspace/", "/mnt/data/"];
+    if let Some(inside) = homes.iter().find_map(|home| path.strip_prefix(home)) {
+        return Some(format!("/storage/{inside}"));
+    }
+    let path = path.strip_prefix('/')?;
+    let (first, inside) = path.split_once('/').unwrap_or((path, ""));
+    match nearest(first, ["storage", "documents", "uploads", "groups"]) {
+        Some(top) if !inside.is_empty() => Some(format!("/{top}/{inside}")),
+        Some(top) => Some(format!("/{top}")),
+        None if inside.is_empty() => Some(format!("/storage/{path}")),
+        None => None,
     }
 }
 

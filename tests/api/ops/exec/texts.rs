@@ -150,7 +150,7 @@ fn grep_says_which_documents_it_passed_by() {
     let all = said(&["-rni", "paid", "."]);
     assert!(all.contains("2 documents were not searched"), "{all}");
     assert!(
-        all.contains(r#"shed_read(zone="storage", path="c.docx")"#),
+        all.contains(r#"shed_read(zone="storage", path="c.docx", paths=["d/b.docx"])"#),
         "{all}"
     );
     for args in [

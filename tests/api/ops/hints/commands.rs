@@ -58,10 +58,17 @@ pub(super) fn cases() -> Vec<Case> {
         exec("chmod", json!(["4755", "a.md"]), argument),
         exec("git", json!(["clone", "/d", "e"]), command),
         exec("git", json!(["frob"]), argument).in_words(),
-        exec("find", json!([".", "-exec", "rm", "{}", "+"]), argument).in_words(),
+        exec("find", json!([".", "-exec", "rm", "{}", "+"]), argument),
+        exec(
+            "find",
+            json!([".", "-name", "*.md", "-exec", "cat", "{}", ";"]),
+            argument,
+        ),
+        exec("antiword", json!(["a.md"]), command),
         exec("curl", json!(["https://example.org/a.csv"]), command),
         uploaded("rm", json!(["up.csv"]), command).changing(&["up.csv"]),
         uploaded("sort", json!(["-o", "up.csv", "up.csv"]), "ZONE_READONLY").changing(&["up.csv"]),
-        uploaded("mkdir", json!(["d"]), command).in_words(),
+        uploaded("mkdir", json!(["d"]), command),
+        uploaded("cp", json!(["up.csv", "b.csv"]), command),
     ]
 }

@@ -1,6 +1,6 @@
 //! The variables of a shell: the server's own, and what a caller may add.
 
-use crate::process::{EVERYWHERE, FEW_THREADS, Variables, variables};
+use crate::process::{EVERYWHERE, OF_INTERPRETERS, Variables, variables};
 use fileshed_types::diagnostics;
 
 diagnostics! {
@@ -108,7 +108,7 @@ pub(super) fn own(home: &str, temporary: &str, is_interactive: bool) -> Variable
         ("SHELL", "/bin/sh"),
     ];
     own.extend(EVERYWHERE);
-    own.extend(FEW_THREADS);
+    own.extend(OF_INTERPRETERS);
     if is_interactive {
         own.push(("PS1", "$PWD $ "));
         // What is typed is nobody's file.
