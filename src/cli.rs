@@ -225,7 +225,7 @@ fn doctor(config: &Config, storage: bool) -> Result<ExitCode, CommandFailure> {
     };
     checks.push(start::links(config, config.bind));
     checks.extend(health::check(config));
-    checks.extend(health::check_terminal(config));
+    checks.extend(health::check_connections(config));
     checks.extend(start::weak_keys(config));
     checks.extend(start::ends_of_trust(config));
     if storage {
