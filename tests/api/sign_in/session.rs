@@ -79,7 +79,7 @@ fn a_session_ends_with_its_token_with_its_user_and_with_time() {
     let browser = Browser::at(&server);
     browser.sign_in(&token(&server, "alice", &[])).data();
     assert_eq!(browser.name().as_deref(), Some("alice"));
-    printed(&server.run(&["token", "revoke", &listed(0)]));
+    printed(&server.run(&["token", "revoke", "--id", &listed(0)]));
     assert_eq!(browser.name(), None);
 
     let second = token(&server, "bob", &[]);
