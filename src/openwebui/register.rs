@@ -31,8 +31,8 @@ pub use auth::Auth;
 pub use grant::Grantee;
 
 use change::ConnectionChange;
-pub(super) use connection::ConnectionKind;
 use connection::RegisteredConnection;
+pub(super) use connection::{ConnectionKind, DESCRIPTION};
 use default_models::DefaultModels;
 
 /// Open WebUI gives every one of its servers ten seconds, ours and others.

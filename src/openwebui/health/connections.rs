@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::super::client::{CallError, OpenWebUiClient, segment};
 use super::super::printable;
-use super::super::register::{Auth, ConnectionKind, PATIENCE, text};
+use super::super::register::{Auth, ConnectionKind, DESCRIPTION, PATIENCE, text};
 use crate::config::Config;
 
 /// Says who calls; Open WebUI adds `/models`.
@@ -75,6 +75,7 @@ fn ours(config: &Config, kind: ConnectionKind, list: Vec<Value>) -> Vec<Value> {
         keys.iter().any(|key| connection["key"] == key.reveal())
             || connection["id"] == "fileshed"
             || connection["info"]["id"] == "fileshed"
+            || connection["info"]["description"] == DESCRIPTION
             || below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
     };
     list.into_iter().filter(is_ours).collect()

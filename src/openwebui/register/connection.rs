@@ -15,7 +15,7 @@ use crate::config::{Config, local_address};
 use crate::openapi;
 
 /// Text below the name of a tool server, until people write something better.
-const DESCRIPTION: &str = "Files that stay";
+pub(in crate::openwebui) const DESCRIPTION: &str = "Files that stay";
 
 /// Headers that ask for a form of the answers, ours first.
 const PREFER: [&str; 2] = ["Prefer", "X-Fileshed-Prefer"];
