@@ -8,7 +8,8 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use fileshed_core::{Check, CheckState, Core, Error};
+use fileshed_core::hint::HintSurface;
+use fileshed_core::{Check, CheckState, Core, Error, Hint};
 
 use crate::config::{Config, ConfigError, Effective};
 use crate::http::terminal::document;
@@ -23,6 +24,7 @@ mod mcp;
 mod openwebui;
 mod start;
 mod store;
+mod table;
 mod tenant;
 mod token;
 mod user;
@@ -50,7 +52,9 @@ pub enum CommandFailure {
     #[error("cannot open the store in `{0}`: {1}")]
     Data(String, #[source] Error),
     /// The address cannot be bound.
-    #[error("cannot listen on {0}: {1}")]
+    #[error(
+        "cannot listen on {0}: {1}; end the program that listens there, or choose another address with --bind"
+    )]
     Address(SocketAddr, #[source] std::io::Error),
     /// The server was not registered in Open WebUI.
     #[error(transparent)]
@@ -81,10 +85,39 @@ pub fn usage(answer: &clap::Error) -> ExitCode {
 pub fn complain(failure: &CommandFailure) -> ExitCode {
     let mut text = format!("fileshed: {}", http::with_causes(failure));
     if let CommandFailure::Data(_, error) | CommandFailure::Core(error) = failure {
-        text = format!("{text}\nfileshed: {}", error.hint());
+        text = format!("{text}\nfileshed: {}", advice(error.hint()));
     }
     tell(&text);
     ExitCode::FAILURE
+}
+
+/// Commands offer no operations.
+struct CommandLine;
+
+impl HintSurface for CommandLine {
+    fn is_offered(&self, _operation: &str) -> bool {
+        false
+    }
+}
+
+/// What callers are told to do, and what whoever administers the server does instead.
+const ADVICE: [(&str, &str); 6] = [
+    ("repeat the call", "run the command again"),
+    ("tell the administrator: ", ""),
+    ("tell the administrator that ", ""),
+    ("tell the administrator", LOOK),
+    ("send `quota_mb`", "give --mib"),
+    ("or null for", "or --usual for"),
+];
+
+const LOOK: &str = "see what `fileshed doctor` says";
+
+/// A hint in words for an administrator.
+fn advice(hint: &Hint) -> String {
+    let told = hint.offered(&CommandLine);
+    let told = told.unwrap_or_else(|| LOOK.to_owned());
+    let words = ADVICE.iter();
+    words.fold(told, |told, (before, after)| told.replace(before, after))
 }
 
 /// Carries out a command that is not the server, which `serve` is.
@@ -225,7 +258,7 @@ fn doctor(config: &Config, storage: bool) -> Result<ExitCode, CommandFailure> {
     };
     checks.push(start::links(config, config.bind));
     checks.extend(health::check(config));
-    checks.extend(health::check_terminal(config));
+    checks.extend(health::check_connections(config));
     checks.extend(start::weak_keys(config));
     checks.extend(start::ends_of_trust(config));
     if storage {
@@ -257,4 +290,28 @@ fn print_all(lines: impl IntoIterator<Item = String>) -> Result<ExitCode, Comman
 fn print(text: &str) -> Result<ExitCode, CommandFailure> {
     writeln!(std::io::stdout().lock(), "{text}")?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_administrator_is_told_what_an_administrator_can_do() {
+        for (hint, expected) in [
+            ("repeat the call", "run the command again"),
+            (
+                "repeat the call; if it fails again, tell the administrator",
+                "run the command again; if it fails again, see what `fileshed doctor` says",
+            ),
+            (
+                "tell the administrator: the registry is restored from a backup",
+                "the registry is restored from a backup",
+            ),
+            ("delete files with shed_delete", LOOK),
+            ("see `fileshed group --help`", "see `fileshed group --help`"),
+        ] {
+            assert_eq!(advice(&Hint::from(hint)), expected);
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! The fileshed program: read the configuration, open the store, serve, shut down.
 
+use std::net::SocketAddr;
 use std::num::NonZeroU64;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use fileshed::cli::{self, CommandFailure, Serving};
 use fileshed::config::Config;
 use fileshed::http::{self, McpToolset};
 use fileshed_core::{Core, sandbox, timings};
+use tokio::net::TcpSocket;
 use tokio::runtime::{Builder, Runtime};
 
 fn main() -> ExitCode {
@@ -32,6 +34,11 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, CommandFailure> 
     sandbox::share_heaps();
     sandbox::hide_this_process();
     let descriptors = sandbox::raise_descriptor_limit();
+    // Before anything is made on disk.
+    let socket = match serving {
+        Serving::Addresses(_) => Some(bound(config.bind)?),
+        Serving::Streams(..) => None,
+    };
     let (core, config) = cli::serve(config)?;
     core.runs.zygote.claim_cgroups();
     let (core, config) = (Arc::new(core), &config);
@@ -51,9 +58,13 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, CommandFailure> 
         .max_blocking_threads(http::threads(config))
         .build()?;
     let served = match serving {
-        Serving::Addresses(toolset) => {
-            addresses(&runtime, &core, config, (toolset, patience, descriptors))
-        }
+        Serving::Addresses(toolset) => addresses(
+            &runtime,
+            &core,
+            config,
+            socket,
+            (toolset, patience, descriptors),
+        ),
         Serving::Streams(toolset, caller) => runtime.block_on(async {
             let stop = http::ShutdownSignal::listen()?;
             let served = http::serve_person(Arc::clone(&core), config, toolset, *caller, stop);
@@ -78,15 +89,36 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, CommandFailure> 
     })
 }
 
+/// Connections that may wait until they are accepted.
+const BACKLOG: u32 = 1024;
+
+/// Takes an address, at which nobody is let in yet.
+fn bound(address: SocketAddr) -> Result<TcpSocket, CommandFailure> {
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()
+    } else {
+        TcpSocket::new_v6()
+    };
+    let bound = socket.and_then(|socket| {
+        // The connections of the process before may still be ending.
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        Ok(socket)
+    });
+    bound.map_err(|error| CommandFailure::Address(address, error))
+}
+
 /// Serves all addresses until a stop is asked for.
 fn addresses(
     runtime: &Runtime,
     core: &Arc<Core>,
     config: &Config,
+    socket: Option<TcpSocket>,
     (toolset, patience, descriptors): (McpToolset, Duration, u64),
 ) -> Result<(), CommandFailure> {
     runtime.block_on(async {
-        let listener = tokio::net::TcpListener::bind(config.bind).await;
+        let socket = socket.map_or_else(|| bound(config.bind), Ok)?;
+        let listener = socket.listen(BACKLOG);
         let listener = listener.map_err(|error| CommandFailure::Address(config.bind, error))?;
         let address = listener.local_addr()?;
         core.runs.egress.protect(address.port());

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use fileshed_core::Toolset;
 
@@ -151,14 +152,18 @@ fn with_hidden_settings(command: clap::Command) -> clap::Command {
 fn flags() -> impl Iterator<Item = Arg> {
     let config = Config::default();
     SETTINGS.iter().map(move |setting| {
-        let help = format!(
-            "{} [default: {}] [env: {}]",
-            setting.doc,
-            setting.shown(&config).trim_matches('"'),
-            setting.variable()
-        );
-        Arg::new(setting.key)
-            .long(setting.flag())
+        let default = match setting.shown(&config).trim_matches(['"', '[', ']']) {
+            "" => "none".to_owned(),
+            default => default.to_owned(),
+        };
+        let (doc, variable) = (setting.doc, setting.variable());
+        let help = format!("{doc} [default: {default}] [env: {variable}]");
+        let arg = Arg::new(setting.key);
+        let arg = match setting.names() {
+            [] => arg,
+            names => arg.value_parser(PossibleValuesParser::new(names)),
+        };
+        arg.long(setting.flag())
             .help(help)
             .global(true)
             .help_heading("Settings")

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use fileshed_core::directory::GroupId;
 use fileshed_core::{Core, Error, UserId};
+use serde_json::{Value, json};
 
+use super::table::{ListOptions, print_table};
 use super::{CommandFailure, print};
 
 /// What to do with groups.
@@ -29,6 +31,7 @@ pub enum GroupCommand {
     /// Forget a group; its files stay on disk, and come back with its id
     Delete {
         /// Name or id
+        #[arg(long)]
         group: String,
     },
     /// Take users into a group, at once
@@ -36,17 +39,18 @@ pub enum GroupCommand {
     /// Take users out of a group, at once
     Remove(GroupAndUsers),
     /// List the groups: id, name, members, description
-    List,
+    List(ListOptions),
 }
 
 /// Users of one group.
 #[derive(Debug, Args)]
 pub struct GroupAndUsers {
     /// Name or id
+    #[arg(long)]
     group: String,
     /// User ids, comma-separated
-    #[arg(required = true, value_name = "IDS", value_delimiter = ',', value_parser = UserId::parse)]
-    users: Vec<UserId>,
+    #[arg(long, required = true, value_name = "IDS", value_delimiter = ',', value_parser = UserId::parse)]
+    members: Vec<UserId>,
 }
 
 impl GroupCommand {
@@ -72,23 +76,24 @@ impl GroupCommand {
                 groups.delete(group)?;
                 print(&format!("deleted {group}; its files are still there"))
             }
-            Self::Add(GroupAndUsers { group, users }) => {
-                let added = groups.add(group, users)?;
+            Self::Add(GroupAndUsers { group, members }) => {
+                let added = groups.add(group, members)?;
                 print(&format!("added {added} to {group}"))
             }
-            Self::Remove(GroupAndUsers { group, users }) => {
-                let removed = groups.remove(group, users)?;
+            Self::Remove(GroupAndUsers { group, members }) => {
+                let removed = groups.remove(group, members)?;
                 print(&format!("removed {removed} from {group}"))
             }
-            Self::List => {
-                for group in groups.list()? {
+            Self::List(options) => {
+                let rows = groups.list()?.into_iter().map(|group| {
                     let members = groups.members(group.id.as_str())?.into_iter();
                     let members: Vec<String> = members.map(|member| member.id).collect();
-                    let (id, members) = (group.id.as_str(), members.join(","));
-                    let (name, description) = (&group.name, &group.description);
-                    print(&format!("{id}\t{name}\t{members}\t{description}"))?;
-                }
-                Ok(ExitCode::SUCCESS)
+                    Ok(json!({
+                        "id": group.id.as_str(), "name": group.name, "members": members,
+                        "description": group.description,
+                    }))
+                });
+                print_table(rows.collect::<Result<Vec<Value>, Error>>()?, *options)
             }
         }
     }

@@ -10,7 +10,9 @@ use fileshed_core::directory::GroupId;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{Core, UserId};
 use jiff::Timestamp;
+use serde_json::{Value, json};
 
+use super::table::{ListOptions, cell, print_table};
 use super::{CommandFailure, print, print_all, state, tell};
 
 /// What to do with users and groups.
@@ -18,7 +20,7 @@ use super::{CommandFailure, print, print_all, state, tell};
 pub enum TenantCommand {
     /// List users and groups, the largest first: kind, id, directory, bytes, quota in MiB, files, last
     /// call, active or suspended, name
-    List,
+    List(ListOptions),
     /// Show one user or group
     Show(OneTenant),
     /// Give a user or a group a quota of its own, at once
@@ -77,7 +79,9 @@ impl OneTenant {
 impl TenantCommand {
     pub(super) fn run(&self, core: &Core) -> Result<ExitCode, CommandFailure> {
         match self {
-            Self::List => print_all(core.admin.tenant_summaries()?.iter().map(line)),
+            Self::List(options) => {
+                print_table(core.admin.tenant_summaries()?.iter().map(row), *options)
+            }
             Self::Show(tenant) => show(&core.admin.tenant_summary(&tenant.id()?)?),
             Self::Quota { tenant, mib, .. } => {
                 let id = tenant.id()?;
@@ -128,50 +132,30 @@ impl TenantCommand {
     }
 }
 
-/// A tenant for people and for `cut`: tabs, because an id may hold blanks. `-` is what is not known.
-fn line(tenant: &TenantSummary) -> String {
-    let columns = [
-        tenant.kind.as_str().to_owned(),
-        or_dash(tenant.id.as_ref()),
-        tenant.tenant.clone(),
-        tenant.bytes.to_string(),
-        (tenant.limit / MEBIBYTE).to_string(),
-        tenant.files.to_string(),
-        last_call(tenant),
-        state(tenant.suspended).to_owned(),
-        tenant.name.clone().unwrap_or_default(),
-    ];
-    columns.join("\t")
+fn row(tenant: &TenantSummary) -> Value {
+    json!({
+        "kind": tenant.kind.as_str(), "id": tenant.id, "directory": tenant.tenant,
+        "bytes": tenant.bytes, "quota_mib": tenant.limit / MEBIBYTE, "files": tenant.files,
+        "last_call": last_call(tenant), "state": state(tenant.suspended),
+        "name": tenant.name.as_deref().unwrap_or_default(),
+    })
 }
 
 fn show(tenant: &TenantSummary) -> Result<ExitCode, CommandFailure> {
     let quota = if tenant.has_own_limit { "own" } else { "usual" };
-    let rows = [
-        ("kind", tenant.kind.as_str().to_owned()),
-        ("id", or_dash(tenant.id.as_ref())),
-        ("name", or_dash(tenant.name.as_ref())),
-        ("state", state(tenant.suspended).to_owned()),
-        ("directory", tenant.tenant.clone()),
-        ("bytes", tenant.bytes.to_string()),
-        ("files", tenant.files.to_string()),
-        ("quota", format!("{} MiB, {quota}", tenant.limit / MEBIBYTE)),
-        ("last call", last_call(tenant)),
-        ("tokens", tenant.credentials.tokens.to_string()),
-        ("links", tenant.credentials.links.to_string()),
-        ("sessions", tenant.credentials.sessions.to_string()),
-        ("locks", tenant.locks.to_string()),
-    ];
-    print_all(rows.map(|(name, value)| format!("{name}\t{value}")))
+    let shown = json!({
+        "kind": tenant.kind.as_str(), "id": tenant.id, "name": tenant.name,
+        "state": state(tenant.suspended), "directory": tenant.tenant, "bytes": tenant.bytes,
+        "files": tenant.files, "quota": format!("{} MiB, {quota}", tenant.limit / MEBIBYTE),
+        "last call": last_call(tenant), "tokens": tenant.credentials.tokens,
+        "links": tenant.credentials.links, "sessions": tenant.credentials.sessions,
+        "locks": tenant.locks,
+    });
+    let rows = shown.as_object().into_iter().flatten();
+    print_all(rows.map(|(name, value)| format!("{name}\t{}", cell(value))))
 }
 
-/// A value for people; `-` if it is not known.
-pub(super) fn or_dash(value: Option<&String>) -> String {
-    value.map_or("-", String::as_str).to_owned()
-}
-
-fn last_call(tenant: &TenantSummary) -> String {
-    match tenant.last_call.map(Timestamp::from_second) {
-        Some(Ok(moment)) => moment.to_string(),
-        _ => "-".to_owned(),
-    }
+fn last_call(tenant: &TenantSummary) -> Option<String> {
+    let moment = Timestamp::from_second(tenant.last_call?);
+    moment.ok().map(|moment| moment.to_string())
 }

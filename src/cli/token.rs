@@ -7,8 +7,10 @@ use fileshed_core::sign_in::Principal;
 use fileshed_core::tokens::Token;
 use fileshed_core::{Core, Role, Scope, UserId, timings};
 use jiff::Timestamp;
+use serde_json::{Value, json};
 
-use super::{CommandFailure, open, print, print_all};
+use super::table::{ListOptions, print_table};
+use super::{CommandFailure, open, print};
 use crate::config::{Config, local_address, one_of};
 
 /// What to do with tokens.
@@ -34,11 +36,12 @@ pub enum TokenCommand {
         #[arg(long, value_name = "TEXT", default_value = "")]
         label: String,
     },
-    /// List the tokens, without their secrets
-    List,
+    /// List the tokens, without their secrets: id, user, scope, day of creation, state, label
+    List(ListOptions),
     /// Take a token back, at once
     Revoke {
-        /// As `token list` shows it
+        /// The token, as `token list` shows it
+        #[arg(long, value_name = "ID")]
         id: String,
     },
 }
@@ -62,15 +65,9 @@ impl TokenCommand {
                 let token = tokens.create_with_role(user, *scope, expires_at, label)?;
                 print(&token.secret)
             }
-            Self::List => {
-                let now = core.store.clock.now();
-                print_all(
-                    core.store
-                        .tokens()
-                        .list()?
-                        .iter()
-                        .map(|token| line(token, now)),
-                )
+            Self::List(options) => {
+                let (now, tokens) = (core.store.clock.now(), core.store.tokens().list()?);
+                print_table(tokens.iter().map(|token| row(token, now)), *options)
             }
             Self::Revoke { id } => {
                 if core.store.tokens().revoke(id)? {
@@ -93,23 +90,17 @@ fn rights(name: &str) -> Option<(Scope, Role)> {
     }
 }
 
-/// A token for people and for `cut`: tabs, because a user id or a label may hold blanks.
-fn line(token: &Token, now: Timestamp) -> String {
+fn row(token: &Token, now: Timestamp) -> Value {
     let state = match token.expires_at {
         _ if token.revoked => "revoked".to_owned(),
         Some(end) if end <= now => format!("expired {}", day(end)),
         Some(end) => format!("until {}", day(end)),
         None => "valid".to_owned(),
     };
-    let columns = [
-        token.id.as_str(),
-        token.user.as_str(),
-        token.scope_name(),
-        &day(token.created_at),
-        &state,
-        &token.label,
-    ];
-    columns.join("\t")
+    json!({
+        "id": token.id, "user": token.user.as_str(), "scope": token.scope_name(),
+        "created": day(token.created_at), "state": state, "label": token.label,
+    })
 }
 
 fn day(moment: Timestamp) -> String {
@@ -127,7 +118,8 @@ pub struct LoginLinkArguments {
 impl LoginLinkArguments {
     pub(super) fn run(&self, config: &Config) -> Result<ExitCode, CommandFailure> {
         let core = open(config)?;
-        core.store.listens_at(local_address(config.bind));
+        let running = core.store.instance.address().unwrap_or(config.bind);
+        core.store.listens_at(local_address(running));
         let principal = Principal::of(self.user.clone());
         print(&core.admin.sign_in_link_of(&principal)?.url)
     }

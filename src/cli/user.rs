@@ -6,8 +6,9 @@ use clap::{Args, Subcommand};
 use fileshed_core::administration::TenantSummary;
 use fileshed_core::chat_host::counted;
 use fileshed_core::{Core, UserId};
+use serde_json::{Value, json};
 
-use super::tenant::or_dash;
+use super::table::{ListOptions, print_table};
 use super::{CommandFailure, print, print_all, state};
 
 /// What to do with users.
@@ -15,12 +16,12 @@ use super::{CommandFailure, print, print_all, state};
 pub enum UserCommand {
     /// List the users: id, directory, bytes, files, tokens and links that work, active or
     /// suspended, name
-    List,
+    List(ListOptions),
     /// Show one user
     Show(OneUser),
     /// List the space of users and groups, the largest first: bytes, quota, percent, files,
     /// directory, id, name
-    Usage,
+    Usage(ListOptions),
     /// Refuse calls, tokens and links of a user, at once; nothing is removed
     Suspend(OneUser),
     /// End a suspension: all is as it was
@@ -52,9 +53,12 @@ pub struct OneUser {
 impl UserCommand {
     pub(super) fn run(&self, core: &Core) -> Result<ExitCode, CommandFailure> {
         match self {
-            Self::List => print_all(core.admin.users()?.iter().map(line)),
+            Self::List(options) => print_table(core.admin.users()?.iter().map(row), *options),
             Self::Show(OneUser { id: user }) => show(core, &core.admin.user(user)?),
-            Self::Usage => print_all(core.admin.tenant_summaries()?.iter().map(space_line)),
+            Self::Usage(options) => print_table(
+                core.admin.tenant_summaries()?.iter().map(space_row),
+                *options,
+            ),
             Self::Suspend(OneUser { id: user }) => suspend(core, user),
             Self::Resume(OneUser { id: user }) => {
                 let what = if core.admin.resume(user)? {
@@ -124,19 +128,12 @@ fn delete(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Space for people and for `cut`.
-fn space_line(space: &TenantSummary) -> String {
+fn space_row(space: &TenantSummary) -> Value {
     let percent = space.bytes.saturating_mul(100) / space.limit.max(1);
-    let columns = [
-        space.bytes.to_string(),
-        space.limit.to_string(),
-        format!("{percent}%"),
-        space.files.to_string(),
-        space.tenant.clone(),
-        or_dash(space.id.as_ref()),
-        space.name.clone().unwrap_or_default(),
-    ];
-    columns.join("\t")
+    json!({
+        "bytes": space.bytes, "quota": space.limit, "percent": format!("{percent}%"), "files": space.files,
+        "directory": space.tenant, "id": space.id, "name": space.name.as_deref().unwrap_or_default(),
+    })
 }
 
 fn what(user: &TenantSummary) -> String {
@@ -149,21 +146,13 @@ fn what(user: &TenantSummary) -> String {
     )
 }
 
-/// A user for people and for `cut`: tabs, because an id may hold blanks. `-` is an id that nobody
-/// has named yet: the directory does not tell it.
-fn line(user: &TenantSummary) -> String {
-    let id = user.id.as_deref().unwrap_or("-");
-    let columns = [
-        id.to_owned(),
-        user.tenant.clone(),
-        user.bytes.to_string(),
-        user.files.to_string(),
-        user.credentials.tokens.to_string(),
-        user.credentials.links.to_string(),
-        state(user.suspended).to_owned(),
-        user.name.clone().unwrap_or_default(),
-    ];
-    columns.join("\t")
+/// A user; no id is one that nobody has named yet: the directory does not tell it.
+fn row(user: &TenantSummary) -> Value {
+    json!({
+        "id": user.id, "directory": user.tenant, "bytes": user.bytes, "files": user.files,
+        "tokens": user.credentials.tokens, "links": user.credentials.links,
+        "state": state(user.suspended), "name": user.name.as_deref().unwrap_or_default(),
+    })
 }
 
 fn show(core: &Core, user: &TenantSummary) -> Result<ExitCode, CommandFailure> {

@@ -223,6 +223,12 @@ impl Setting {
         (self.field)(config)
     }
 
+    /// The values that it may have, if these are few.
+    #[must_use]
+    pub fn names(&self) -> &'static [&'static str] {
+        self.field(&mut Config::default()).names()
+    }
+
     /// Its value in `config` as TOML; a secret shows only that it is there.
     #[must_use]
     pub fn shown(&self, config: &Config) -> String {

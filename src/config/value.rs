@@ -32,6 +32,11 @@ pub trait SettingValue {
 
     /// The value as TOML.
     fn show(&self) -> String;
+
+    /// The values that there are, if these are few.
+    fn names(&self) -> &'static [&'static str] {
+        &[]
+    }
 }
 
 impl SettingValue for u64 {
@@ -75,6 +80,10 @@ impl SettingValue for bool {
 
     fn show(&self) -> String {
         self.to_string()
+    }
+
+    fn names(&self) -> &'static [&'static str] {
+        &["true", "false"]
     }
 }
 
@@ -278,6 +287,10 @@ macro_rules! named {
             fn show(&self) -> String {
                 quoted(self.as_str())
             }
+
+            fn names(&self) -> &'static [&'static str] {
+                Self::NAMES
+            }
         }
     )+};
 }
@@ -297,6 +310,10 @@ impl SettingValue for Level {
 
     fn show(&self) -> String {
         quoted(&self.as_str().to_lowercase())
+    }
+
+    fn names(&self) -> &'static [&'static str] {
+        &["error", "warn", "info", "debug", "trace"]
     }
 }
 

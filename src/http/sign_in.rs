@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::header::{CACHE_CONTROL, LOCATION, REFERRER_POLICY, SET_COOKIE};
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, LOCATION, REFERRER_POLICY, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -69,7 +69,7 @@ async fn session(ServerRequest { server, parts, .. }: ServerRequest) -> Response
         }
         None => Ok(false),
     };
-    let body = json!({
+    let mut body = json!({
         "signed_in": caller.is_some(),
         "name": caller.and_then(display_name),
         "mode": if server.authenticator.asks { "user" } else { "shared" },
@@ -77,6 +77,11 @@ async fn session(ServerRequest { server, parts, .. }: ServerRequest) -> Response
         "role_lapsed": lapsed.unwrap_or_default(),
         "ways": ways(&server),
     });
+    // A program has a credential of its own.
+    if let (Err(error), true) = (&found, parts.headers.contains_key(AUTHORIZATION)) {
+        let (code, message, hint) = (error.code(), error.message(), error.hint().to_string());
+        body["refusal"] = json!({"code": code.as_str(), "message": message, "hint": hint});
+    }
     let mut response = unstored(Json(body).into_response());
     // Else what is left of a session would hide the one of an Open WebUI at the same address.
     if is_nobody && has_cookie && is_by_page(&parts) {

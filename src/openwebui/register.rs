@@ -22,6 +22,7 @@ use crate::config::{Config, Secret, one_of};
 mod auth;
 mod change;
 mod connection;
+mod default_models;
 mod grant;
 #[cfg(test)]
 mod tests;
@@ -30,8 +31,9 @@ pub use auth::Auth;
 pub use grant::Grantee;
 
 use change::ConnectionChange;
-pub(super) use connection::ConnectionKind;
 use connection::RegisteredConnection;
+pub(super) use connection::{ConnectionKind, DESCRIPTION};
+use default_models::DefaultModels;
 
 /// Open WebUI gives every one of its servers ten seconds, ours and others.
 pub(super) const PATIENCE: Duration = OpenWebUiTimings::STANDARD.register;
@@ -129,6 +131,13 @@ pub struct RegisterOptions {
                 group:<id or name>, user:<id or mail address> [default: everyone]"
     )]
     pub(crate) grants: Vec<Grantee>,
+    #[arg(
+        long,
+        value_name = "MODELS",
+        value_delimiter = ',',
+        help = "Models that have it switched on in a new chat: ids, comma-separated, or all"
+    )]
+    default_for: Vec<String>,
     /// Do not have Open WebUI read this server's document first
     #[arg(long)]
     no_verify: bool,
@@ -185,6 +194,7 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
     let mut lines = vec![where_it_is(&client, url)?];
     let grants = grant::resolve(&client, token, &options.grants)?;
     let ours = RegisteredConnection::new(config, &options.connection, grants)?;
+    let models = DefaultModels::find(&client, token, &options.default_for)?;
     let list = ours.kind.read(&client, token)?;
     if !options.no_verify {
         let existing = ours.find(&list).map(|place| &list[place]);
@@ -211,6 +221,7 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
     }
     let users = grant::shown(&client, token, &wanted["config"]["access_grants"]);
     lines.push(format!("who may use it: {users}"));
+    lines.push(models.switch_on(&ours, options.dry_run)?);
     for name in ours.rivals(&list) {
         lines.push(format!(
             "remember: the connection `{name}` leads here too, so that users find every tool twice"
@@ -243,6 +254,7 @@ pub fn connection_file(
         lines.push("remember: the file holds the service key".to_owned());
     }
     lines.extend(remember(config, config.takes_sessions(), &ours));
+    lines.push(ours.switched_on_by_hand().to_owned());
     let file = json!([ours.connection(None)]);
     Ok((format!("{file:#}"), lines))
 }

@@ -6,6 +6,7 @@ mod arrivals;
 mod attachments;
 pub(crate) mod chats;
 mod connection;
+mod default_models;
 mod gone_chats;
 mod groups;
 mod health;

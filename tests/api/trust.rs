@@ -235,11 +235,18 @@ fn ends_everything(reason: Reason) {
         Reason::Token => {
             let list = app.run(&["token", "list"]).stdout;
             let id = list.split('\t').next().unwrap().to_owned();
-            printed(&app.run(&["token", "revoke", &id]));
+            printed(&app.run(&["token", "revoke", "--id", &id]));
         }
         Reason::User => drop(printed(&app.run(&["user", "end", "--user", ADA]))),
         Reason::Suspension => drop(printed(&app.run(&["user", "suspend", "--user", ADA]))),
-        Reason::Membership => drop(printed(&app.run(&["group", "remove", "team", ADA]))),
+        Reason::Membership => drop(printed(&app.run(&[
+            "group",
+            "remove",
+            "--group",
+            "team",
+            "--members",
+            ADA,
+        ]))),
         // What was known of the account counts for 20 seconds.
         Reason::Account => is_active.store(false, Ordering::SeqCst),
         Reason::Session => drop(browser.sign_out(&json!({})).data()),

@@ -15,7 +15,7 @@ use crate::config::{Config, local_address};
 use crate::openapi;
 
 /// Text below the name of a tool server, until people write something better.
-const DESCRIPTION: &str = "Files that stay";
+pub(in crate::openwebui) const DESCRIPTION: &str = "Files that stay";
 
 /// Headers that ask for a form of the answers, ours first.
 const PREFER: [&str; 2] = ["Prefer", "X-Fileshed-Prefer"];
@@ -126,7 +126,7 @@ pub(super) struct RegisteredConnection {
     pub(super) auth: Auth,
     /// Address at which it looks for the server.
     pub(super) url: String,
-    id: String,
+    pub(super) id: String,
     name: Option<String>,
     key: String,
     toolset: Option<Toolset>,
@@ -342,6 +342,20 @@ impl RegisteredConnection {
         }
     }
 
+    /// Returns where people and administrators switch it on.
+    pub(super) fn switched_on_by_hand(&self) -> &'static str {
+        match self.kind {
+            ConnectionKind::ToolServer => {
+                "next: switch it on among the tools of a chat; to have it on in every new chat, tick it \
+                 for a model in Admin Settings, Models, Tools, or register with --default-for"
+            }
+            ConnectionKind::Terminal => {
+                "next: choose it as the terminal of a chat; to have it in every new chat, choose it for a \
+                 model in Admin Settings, Models, Terminal, or register with --default-for"
+            }
+        }
+    }
+
     /// Returns where people import the file of the connection, or what to do with it instead.
     pub(super) fn next_step(&self) -> String {
         let step = match self.kind {
@@ -371,7 +385,7 @@ fn is_operation(path: &str) -> bool {
     name.is_some_and(|name| crate::ops::find(name).is_some())
 }
 
-fn object(value: Option<&Value>) -> Map<String, Value> {
+pub(super) fn object(value: Option<&Value>) -> Map<String, Value> {
     let object = value.and_then(Value::as_object);
     object.cloned().unwrap_or_default()
 }

@@ -103,7 +103,7 @@ fn a_token_of_the_scope_admin_administers_until_it_is_taken_back() {
     let line = list.lines().find(|line| line.ends_with("watch")).unwrap();
     let columns: Vec<&str> = line.split('\t').collect();
     assert_eq!(columns[2], "admin");
-    printed(&server.run(&["token", "revoke", columns[0]]));
+    printed(&server.run(&["token", "revoke", "--id", columns[0]]));
     keeper
         .get("/admin/api/tenants")
         .refused(401, "UNAUTHORIZED");

@@ -12,14 +12,19 @@ fn members_come_and_go_at_once() {
     file(&ada, "a.md", "x", "");
     let denied = call(&dan, "shed_tree", json!({}));
     denied.refused(404, "GROUP_NOT_FOUND");
-    assert_eq!(server.run(&["group", "add", "Team", "dan"]).code, Some(0));
+    assert_eq!(
+        server
+            .run(&["group", "add", "--group", "Team", "--members", "dan"])
+            .code,
+        Some(0)
+    );
     done(&dan, "shed_tree", json!({}));
     // The second time changes nothing.
-    let again = server.run(&["group", "add", "team", "dan,ada"]);
+    let again = server.run(&["group", "add", "--group", "team", "--members", "dan,ada"]);
     assert_eq!(again.stdout.trim(), "added 0 to team");
     let list = server.run(&["group", "list"]).stdout;
     assert_eq!(list, "team\tTeam\tada,bob,cyd,dan\t\n");
-    let left = server.run(&["group", "remove", "team", "dan"]);
+    let left = server.run(&["group", "remove", "--group", "team", "--members", "dan"]);
     assert_eq!(left.stdout.trim(), "removed 1 from team");
     call(&dan, "shed_tree", json!({})).refused(404, "GROUP_NOT_FOUND");
 }
@@ -29,7 +34,10 @@ fn a_deleted_group_is_gone_and_its_files_are_kept() {
     let server = app();
     let ada = server.as_user("ada");
     file(&ada, "a.md", "kept\n", "owner");
-    assert_eq!(server.run(&["group", "delete", "Team"]).code, Some(0));
+    assert_eq!(
+        server.run(&["group", "delete", "--group", "Team"]).code,
+        Some(0)
+    );
     call(&ada, "shed_tree", json!({})).refused(404, "GROUP_NOT_FOUND");
     make(&server, "team", "Team", &["bob", "ada"]);
     let bob = server.as_user("bob");
@@ -59,8 +67,11 @@ fn what_cannot_be_is_refused() {
             vec!["create", "--id", "Team", "--name", "Other"],
             "`Team` already",
         ),
-        (vec!["delete", "nobody"], "no group `nobody`"),
-        (vec!["add", "nobody", "ada"], "no group `nobody`"),
+        (vec!["delete", "--group", "nobody"], "no group `nobody`"),
+        (
+            vec!["add", "--group", "nobody", "--members", "ada"],
+            "no group `nobody`",
+        ),
     ] {
         let all: Vec<&str> = ["group"].into_iter().chain(words).collect();
         let finished = server.run(&all);

@@ -47,7 +47,7 @@ fn a_link_works_as_long_as_its_maker_is_in_the_group() {
     let listed = bob.call("shed_link_list", &json!({})).data()["files"].clone();
     assert_eq!(listed[0]["source_group"], "team", "{listed}");
 
-    let left = server.run(&["group", "remove", "team", "bob"]);
+    let left = server.run(&["group", "remove", "--group", "team", "--members", "bob"]);
     assert_eq!(left.code, Some(0), "{left:?}");
     anybody
         .get(&address(&download))

@@ -1,8 +1,6 @@
 //! `fileshed doctor` and Open WebUI: whether it answers, and takes the key. The server is ready
 //! without it.
 
-use std::sync::LazyLock;
-
 use serde_json::{Value, json};
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
@@ -83,9 +81,8 @@ fn the_server_is_ready_without_it() {
     );
 }
 
-/// Open WebUI with this terminal connection, at which it finds this.
-fn with_terminal(connection: &Value, found: &'static Value) -> StandIn {
-    let connection = connection.clone();
+/// Open WebUI with these connections; its calls of tools find `who`, those of a terminal this status.
+fn connected(tools: Value, terminals: Value, who: Value, status: u16) -> StandIn {
     StandIn::answering(move |asked: &Asked| {
         if asked.path == "/api/version" {
             return Answer::json(&json!({"version": "0.12.4"}));
@@ -93,124 +90,222 @@ fn with_terminal(connection: &Value, found: &'static Value) -> StandIn {
         if asked.bearer() != "sk-admin" {
             return Answer::refused();
         }
-        let other = json!({"id": "other", "url": "http://other", "key": "sk-other"});
         match (asked.method.as_str(), asked.path.as_str()) {
-            ("GET", "/api/v1/configs/terminal_servers") => Answer::json(&json!({
-                "TERMINAL_SERVER_CONNECTIONS": if connection.is_null() {
-                    json!([other])
-                } else {
-                    json!([other, connection])
-                },
-            })),
-            ("POST", "/api/v1/configs/terminal_servers/verify") if found.is_null() => {
-                Answer::status(400, &json!({"detail": "Failed to connect"}))
+            ("GET", "/api/v1/configs/tool_servers") => {
+                Answer::json(&json!({"TOOL_SERVER_CONNECTIONS": tools}))
             }
-            ("POST", "/api/v1/configs/terminal_servers/verify") => {
-                assert_eq!(asked.json()["id"], connection["id"]);
-                Answer::json(found)
+            ("GET", "/api/v1/configs/terminal_servers") => {
+                Answer::json(&json!({"TERMINAL_SERVER_CONNECTIONS": terminals}))
+            }
+            ("POST", "/openai/verify") => {
+                let message = asked.json();
+                assert_eq!(message["url"], "http://fileshed:8000/page/session?for=");
+                assert_eq!(message["key"], tools[0]["key"]);
+                assert_eq!(message["config"]["headers"], tools[0]["headers"]);
+                match who {
+                    Value::Null => {
+                        Answer::status(500, &json!({"detail": "Server Connection Error"}))
+                    }
+                    _ => Answer::json(&who),
+                }
+            }
+            ("POST", "/api/v1/configs/tool_servers/verify") => match tools[0]["path"].as_str() {
+                Some("wrong.json") => Answer::status(400, &json!({"detail": "Failed"})),
+                _ => Answer::json(&json!({"status": true})),
+            },
+            ("GET", "/api/v1/terminals/files/files/cwd") => {
+                Answer::status(status, &json!({"cwd": "/storage"}))
             }
             _ => Answer::json(&json!({"users": [], "total": 0})),
         }
     })
 }
 
-/// What doctor says of the terminal.
-fn said_of_terminal(webui: &StandIn, key: &str) -> String {
+/// What doctor says of the connections, and whether it failed.
+fn tried(webui: &StandIn, settings: &[(&str, &str)]) -> (Vec<String>, bool) {
     let setup = asking(&webui.url()).env("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin");
-    let setup = match key {
-        "" => setup,
-        key => setup.env("FILESHED_TERMINAL_API_KEYS", key),
-    };
+    let setup = settings
+        .iter()
+        .fold(setup, |setup, (name, value)| setup.env(name, value));
     let finished = setup.run(&["doctor"]);
-    assert_eq!(finished.code, Some(0), "{finished:?}");
-    assert!(
-        !finished.stdout.contains("terminal-key"),
-        "{}",
-        finished.stdout
-    );
-    let mut lines = finished.stdout.lines();
-    let line = lines.find(|line| line.contains(" terminal: "));
-    line.unwrap_or_default().to_owned()
+    for secret in ["sk-admin", "service-key", "terminal-key", "old-key"] {
+        assert!(!finished.stdout.contains(secret), "{}", finished.stdout);
+    }
+    let lines = finished.stdout.lines().filter(|line| {
+        [" tools: ", " mcp: ", " terminal: "]
+            .iter()
+            .any(|name| line.contains(name))
+    });
+    (lines.map(str::to_owned).collect(), finished.code == Some(1))
+}
+
+fn tools(changes: &Value) -> Value {
+    let mut connection = json!({
+        "type": "openapi", "url": "http://fileshed:8000", "path": "openapi.json", "auth_type": "bearer",
+        "key": "service-key", "config": {"enable": true}, "info": {"id": "fileshed"},
+        "headers": {"X-OpenWebUI-User-Id": "{{USER_ID}}", "X-OpenWebUI-Chat-Id": "{{CHAT_ID}}"},
+    });
+    for (name, value) in changes.as_object().expect("an object") {
+        connection[name] = value.clone();
+    }
+    connection
 }
 
 #[test]
-fn it_says_whether_open_webui_has_the_terminal_and_reaches_it() {
-    static TERMINAL: LazyLock<Value> = LazyLock::new(|| json!({"type": "terminal"}));
-    static OTHER: LazyLock<Value> = LazyLock::new(|| json!({"type": "openapi"}));
-    static NOTHING: Value = Value::Null;
-    let ours = json!({
-        "id": "files", "url": "http://fileshed:8000/terminal", "auth_type": "bearer",
-        "key": "terminal-key", "enabled": true, "config": {"chat_uploads": "filesystem"},
-    });
-    let with = |changes: Value| {
-        let mut connection = ours.clone();
-        for (name, value) in changes.as_object().unwrap() {
+fn it_tries_the_connections_of_tools_that_open_webui_keeps() {
+    let ada = json!({"signed_in": true, "name": "Ada", "refusal": null});
+    let refused = |code: &str| {
+        let refusal = json!({"code": code, "message": "no user is named", "hint": "name one"});
+        json!({"signed_in": false, "name": null, "refusal": refusal})
+    };
+    let at = "the connection to http://fileshed:8000";
+    for (changes, who, expected) in [
+        (
+            json!({}),
+            ada.clone(),
+            format!("ok      tools: a call by {at} arrives as Ada"),
+        ),
+        (
+            json!({"type": "mcp", "url": "http://fileshed:8000/mcp/core"}),
+            ada.clone(),
+            format!("ok      mcp: a call by {at}/mcp/core arrives as Ada"),
+        ),
+        (
+            json!({"key": "old-key"}),
+            refused("UNAUTHORIZED"),
+            format!(
+                "failed  tools: a call by {at} is refused, its key is none that this server takes: \
+                 `fileshed openwebui register` renews it"
+            ),
+        ),
+        (
+            json!({"headers": {}}),
+            refused("INVALID_USER"),
+            format!("failed  tools: a call by {at} is refused: no user is named; name one"),
+        ),
+        (
+            json!({"headers": {"x-openwebui-user-id": "{{USER_ID}}"}}),
+            ada.clone(),
+            format!(
+                "ok      tools: a call by {at} arrives as Ada, but without its chat, unless Open WebUI \
+                 has ENABLE_FORWARD_USER_INFO_HEADERS=True: `fileshed openwebui register` sets the \
+                 header `x-openwebui-chat-id`"
+            ),
+        ),
+        // Open WebUI names users by itself.
+        (
+            json!({"headers": null}),
+            ada.clone(),
+            format!("ok      tools: a call by {at} arrives as Ada"),
+        ),
+        (
+            json!({}),
+            json!({"models": []}),
+            format!("failed  tools: what Open WebUI finds by {at} is not fileshed"),
+        ),
+        (
+            json!({}),
+            Value::Null,
+            format!(
+                "failed  tools: Open WebUI does not reach this server by {at}: start it, or run \
+                 `fileshed openwebui register --server-url <address>`"
+            ),
+        ),
+        (
+            json!({"path": "wrong.json"}),
+            ada.clone(),
+            format!(
+                "failed  tools: Open WebUI reads no tools by {at}: `fileshed openwebui register` puts \
+                 its path right, and ENABLE_TOOL_SERVERS must not be off there"
+            ),
+        ),
+        (
+            json!({"config": {"enable": false}}),
+            ada.clone(),
+            format!("failed  tools: {at} is turned off in Open WebUI"),
+        ),
+    ] {
+        let webui = connected(json!([tools(&changes)]), json!([]), who, 200);
+        let (lines, is_failure) = tried(&webui, &[("FILESHED_API_KEYS", "service-key")]);
+        assert_eq!(lines, [expected.as_str()]);
+        assert_eq!(is_failure, expected.starts_with("failed"), "{expected}");
+    }
+}
+
+#[test]
+fn a_connection_that_was_removed_is_missed() {
+    let other = json!([{"url": "http://other", "key": "x", "info": {"id": "other"}}]);
+    let webui = connected(
+        other,
+        json!([{"id": "lab", "url": "http://lab"}]),
+        Value::Null,
+        200,
+    );
+    let missing = |name: &str, option: &str| {
+        format!(
+            "failed  {name}: Open WebUI has no connection to this server: `fileshed openwebui \
+             register{option}` makes it"
+        )
+    };
+    let (lines, is_failure) = tried(&webui, &[("FILESHED_TERMINAL_API_KEYS", "terminal-key")]);
+    assert_eq!(
+        lines,
+        [missing("tools", ""), missing("terminal", " --terminal")]
+    );
+    assert!(is_failure);
+}
+
+#[test]
+fn it_tries_the_terminal_that_open_webui_keeps() {
+    let at = "the connection to http://fileshed:8000/terminal";
+    let ours = |changes: Value| {
+        let mut connection = json!({
+            "id": "files", "url": "http://fileshed:8000/terminal", "auth_type": "bearer",
+            "key": "terminal-key", "enabled": true, "config": {"chat_uploads": "filesystem"},
+        });
+        for (name, value) in changes.as_object().expect("an object") {
             connection[name] = value.clone();
         }
         connection
     };
-    for (connection, found, key, expected) in [
+    let arrives = format!("ok      terminal: a call by {at} arrives; what is attached to a chat");
+    for (changes, status, expected) in [
+        (json!({}), 200, format!("{arrives} comes here")),
         (
-            ours.clone(),
-            &*TERMINAL,
-            "terminal-key",
-            "ok      terminal: Open WebUI reaches http://fileshed:8000/terminal; what is attached to \
-             a chat comes here",
+            json!({"config": {}}),
+            200,
+            format!("{arrives} stays in Open WebUI"),
         ),
         (
-            with(json!({"config": {}})),
-            &TERMINAL,
-            "terminal-key",
-            "ok      terminal: Open WebUI reaches http://fileshed:8000/terminal; what is attached to \
-             a chat stays in Open WebUI",
-        ),
-        (Value::Null, &TERMINAL, "", ""),
-        (
-            Value::Null,
-            &TERMINAL,
-            "terminal-key",
-            "warning terminal: Open WebUI has no terminal connection to this server: \
-             `fileshed openwebui register --terminal` makes it",
-        ),
-        (
-            ours.clone(),
-            &NOTHING,
-            "terminal-key",
-            "warning terminal: Open WebUI does not reach http://fileshed:8000/terminal: start this \
-             server, or `fileshed openwebui register --terminal` puts it right, with --server-url",
-        ),
-        (
-            ours.clone(),
-            &OTHER,
-            "terminal-key",
-            "warning terminal: what Open WebUI finds at http://fileshed:8000/terminal is no \
-             terminal: `fileshed openwebui register --terminal` puts it right",
-        ),
-        (
-            with(json!({"id": "fileshed", "key": "old"})),
-            &TERMINAL,
-            "terminal-key",
-            "warning terminal: the connection to http://fileshed:8000/terminal has a key that is \
-             none of terminal_api_keys: `fileshed openwebui register --terminal` puts it right",
-        ),
-        (
-            with(json!({"enabled": false})),
-            &TERMINAL,
-            "terminal-key",
-            "warning terminal: the connection to http://fileshed:8000/terminal is turned off in \
-             Open WebUI",
-        ),
-        (
-            with(
-                json!({"id": "fileshed", "url": "http://127.0.0.1:8000/terminal/", "auth_type": "session", "key": ""}),
+            json!({}),
+            401,
+            format!(
+                "failed  terminal: a call by {at} is refused, its key is none that this server takes: \
+                 `fileshed openwebui register --terminal` renews it"
             ),
-            &TERMINAL,
-            "",
-            "ok      terminal: Open WebUI reaches http://127.0.0.1:8000/terminal/; what is attached \
-             to a chat comes here",
+        ),
+        (
+            json!({}),
+            400,
+            format!("failed  terminal: a call by {at} is refused with status 400"),
+        ),
+        (
+            json!({}),
+            502,
+            format!(
+                "failed  terminal: Open WebUI does not reach this server by {at}: start it, or run \
+                 `fileshed openwebui register --terminal --server-url <address>`"
+            ),
+        ),
+        (
+            json!({"enabled": false}),
+            200,
+            format!("failed  terminal: {at} is turned off in Open WebUI"),
         ),
     ] {
-        let webui = with_terminal(&connection, found);
-        assert_eq!(said_of_terminal(&webui, key), expected);
+        let webui = connected(json!([]), json!([ours(changes)]), Value::Null, status);
+        let (lines, is_failure) = tried(&webui, &[("FILESHED_TERMINAL_API_KEYS", "terminal-key")]);
+        assert_eq!(lines, [expected.as_str()]);
+        assert_eq!(is_failure, expected.starts_with("failed"), "{expected}");
     }
 }

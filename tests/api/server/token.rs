@@ -37,7 +37,10 @@ fn a_token_opens_its_users_workspace_until_it_is_revoked() {
     assert_eq!(columns[4..], ["valid", "laptop"]);
     assert!(!columns.contains(&secret));
 
-    assert_eq!(server.run(&["token", "revoke", &columns[0]]).code, Some(0));
+    assert_eq!(
+        server.run(&["token", "revoke", "--id", &columns[0]]).code,
+        Some(0)
+    );
     assert_eq!(listed(&server)[4], "revoked");
     let answer = server.with_token(&secret).call(CALL, &json!({}));
     answer.refused(401, "UNAUTHORIZED");
@@ -90,7 +93,7 @@ fn what_cannot_be_a_token() {
         assert_eq!(server.run(arguments).code, Some(2), "{arguments:?}");
     }
     let server = server.app();
-    let unknown = server.run(&["token", "revoke", "nothing"]);
+    let unknown = server.run(&["token", "revoke", "--id", "nothing"]);
     assert_eq!(unknown.code, Some(1));
     assert!(unknown.stderr.contains("there is no token `nothing`"));
 }

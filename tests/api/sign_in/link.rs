@@ -115,7 +115,7 @@ fn an_old_link_or_one_of_a_token_that_ended_is_none() {
     assert_eq!(browser.name().as_deref(), Some("alice"));
     let ended = server.run(&["token", "list"]).stdout;
     let id = ended.split('\t').next().unwrap();
-    assert_eq!(server.run(&["token", "revoke", id]).code, Some(0));
+    assert_eq!(server.run(&["token", "revoke", "--id", id]).code, Some(0));
     assert_eq!(browser.name(), None);
 }
 

@@ -1,8 +1,8 @@
 //! A session from its beginning with a token to its end.
 
 use fileshed_test_support::jwt::{now, sign};
-use fileshed_test_support::{Server, TestApp};
-use serde_json::json;
+use fileshed_test_support::{Client, Server, TestApp};
+use serde_json::{Value, json};
 
 use super::browser::{Browser, link, printed, token, with_cookie};
 
@@ -79,7 +79,7 @@ fn a_session_ends_with_its_token_with_its_user_and_with_time() {
     let browser = Browser::at(&server);
     browser.sign_in(&token(&server, "alice", &[])).data();
     assert_eq!(browser.name().as_deref(), Some("alice"));
-    printed(&server.run(&["token", "revoke", &listed(0)]));
+    printed(&server.run(&["token", "revoke", "--id", &listed(0)]));
     assert_eq!(browser.name(), None);
 
     let second = token(&server, "bob", &[]);
@@ -255,5 +255,26 @@ fn no_secret_is_logged_and_sessions_survive_the_server() {
         for hidden in [secret.as_str(), link_secret, session.as_str()] {
             assert!(!log.contains(hidden), "{log}");
         }
+    }
+}
+
+#[test]
+fn who_is_let_in_and_why_not_is_told_to_programs() {
+    let server = TestApp::with_key();
+    let state = |client: Client<'_>| client.get("/page/session?for=/models").body;
+    let ada = state(server.as_user("ada"));
+    assert_eq!(
+        (&ada["name"], &ada["refusal"]),
+        (&json!("ada"), &Value::Null)
+    );
+    let unnamed = server
+        .client()
+        .header("Authorization", "Bearer service-key");
+    let wrong = server.client().header("Authorization", "Bearer old-key");
+    for (client, code) in [(unnamed, "INVALID_USER"), (wrong, "UNAUTHORIZED")] {
+        let state = state(client);
+        assert_eq!(state["signed_in"], false);
+        assert_eq!(state["refusal"]["code"], code, "{state}");
+        assert!(state["refusal"]["hint"].is_string(), "{state}");
     }
 }

@@ -68,7 +68,7 @@ PLAN: Plan = {
         outage,
     ],
     Naming.PLAIN: [isolation, errors, mcp],
-    Naming.NONE: [guide, isolation, groups, attachments, links, own_server],
+    Naming.NONE: [doctor, guide, isolation, groups, attachments, links, own_server],
 }
 
 #: A little of everything, for every change.

@@ -21,14 +21,14 @@ def run(world: World) -> None:
     (directory / "bin").mkdir(parents=True)
     (directory / "bin" / "fileshed").symlink_to(world.program)
     paste = {WEBUI: world.webui.url, FILESHED: f"http://{LOOPBACK}:{port}", "sk-...": world.webui.admin.key}
-    start, register = [_pasted(block, paste) for block in _blocks()]
+    start, register, doctor = [_pasted(block, paste) for block in _blocks()]
     environment = {"PATH": f"{directory}/bin:/usr/bin:/bin", "FILESHED_BIND": f"{LOOPBACK}:{port}"}
     world.webui.connect()
     server = Process("guide", ["bash", "-e", "-c", start], environment, directory)
     try:
         check.until("it listens", lambda: "listening" in server.log.read_text())
         done = subprocess.run(
-            ["bash", "-e", "-c", register],
+            ["bash", "-e", "-c", register + doctor],
             cwd=directory,
             env=environment,
             capture_output=True,
@@ -36,6 +36,7 @@ def run(world: World) -> None:
             timeout=check.PATIENCE,
         )
         check.that("it is registered", done.returncode == 0, done.stdout + done.stderr)
+        check.that("and tried", "arrives as" in done.stdout, done.stdout)
         _tells_chats_apart(world)
         _knows_groups(world)
         note = {"zone": "documents", "path": "plan.md"}
@@ -73,7 +74,7 @@ def _blocks() -> list[str]:
     text = (REPOSITORY / "docs" / "openwebui.md").read_text()
     section = re.search(r"^## Beside an Open WebUI that is there\n(.*?)^## ", text, re.M | re.S).group(1)
     blocks = re.findall(r"^```sh\n(.*?)^```$", section, re.M | re.S)
-    check.equal("one to start, one to register", len(blocks), 2)
+    check.equal("one to start, one to register, one to try", len(blocks), 3)
     return blocks
 
 

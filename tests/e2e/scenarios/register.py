@@ -39,6 +39,7 @@ def run(world: World) -> None:
         _register(world, fileshed, "--grant", "everyone")
         _visible(world, ada=True, bob=True)
         _refused(world, fileshed)
+        _default_models(world, fileshed)
 
 
 def _register(world: World, fileshed: Fileshed, *more: str) -> str:
@@ -54,6 +55,45 @@ def _refused(world: World, fileshed: Fileshed) -> None:
         check.that("who is no administrator registers nothing", done.returncode != 0, done.stdout)
         check.that("and is told so", done.stderr.strip(), done)
     check.equal("nothing changed", _text(world.webui.connections()), before)
+
+
+def _default_models(world: World, fileshed: Fileshed) -> None:
+    webui = world.webui
+    listed = webui.ask("GET", "/api/models", webui.admin.token)["data"]
+    model = next(model["id"] for model in listed if model.get("owned_by") == "openai")
+    check.equal("none has it yet", _tools_of(world, model), [])
+    _register(world, fileshed, "--default-for", model, "--dry-run")
+    check.equal("a dry run changes nothing", _tools_of(world, model), [])
+    said = _register(world, fileshed, "--default-for", model)
+    check.that("it says where it is on", f"in new chats with {model}" in said, said)
+    check.equal("the model has it", _tools_of(world, model), ["server:fileshed"])
+    check.that("people still have the model", world.call(webui.ada, "shed_stats").data)
+    # A helper of people with tools of its own.
+    helper = {
+        "id": "helper", "base_model_id": model, "name": "Helper", "params": {"system": "Help."},
+        "meta": {"toolIds": ["server:first"], "description": "Helps"}, "access_grants": [],
+    }
+    webui.ask("POST", "/api/v1/models/create", webui.admin.token, document=helper)
+    said = _register(world, fileshed, "--default-for", "all")
+    check.that("it says so", "all models, helper" in said, said)
+    check.equal("the helper keeps its own", _tools_of(world, "helper"), ["server:first", "server:fileshed"])
+    kept = webui.ask("GET", "/api/v1/models/model?id=helper", webui.admin.token)
+    same = (kept["base_model_id"], kept["name"], kept["params"], kept["meta"]["description"])
+    check.equal("and all else", same, (model, "Helper", {"system": "Help."}, "Helps"))
+    settings = webui.ask("GET", "/api/v1/configs/models", webui.admin.token)
+    check.equal("others have it", settings["DEFAULT_MODEL_METADATA"]["toolIds"], ["server:fileshed"])
+    check.that("once", "already" in _register(world, fileshed, "--default-for", "all"))
+    webui.ask("POST", "/api/v1/configs/models", webui.admin.token,
+              document={**settings, "DEFAULT_MODEL_METADATA": {}})
+    for made in (model, "helper"):
+        webui.ask("POST", "/api/v1/models/model/delete", webui.admin.token, document={"id": made})
+
+
+def _tools_of(world: World, model: str) -> list[str]:
+    """What is on with a model in a new chat."""
+    listed = world.webui.ask("GET", "/api/models?refresh=true", world.webui.admin.token)["data"]
+    found = next(found for found in listed if found["id"] == model)
+    return found.get("info", {}).get("meta", {}).get("toolIds") or []
 
 
 def _visible(world: World, **users: bool) -> None:

@@ -31,9 +31,10 @@ pub enum TerminalPlace {
 }
 
 impl Runs {
-    /// Says where the other servers reach this one, which listens at `address`. Blocks.
+    /// Says where the other servers and commands reach this one, which listens at `address`. Blocks.
     pub fn receives_calls_at(&self, address: SocketAddr) -> Result<(), Error> {
         if !self.store.registry.holds_leases() {
+            self.store.instance.listens_at(address);
             return Ok(());
         }
         let reached = match self.store.settings.instance_address.as_str() {

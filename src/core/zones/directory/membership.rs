@@ -18,6 +18,8 @@ impl Membership {
     /// All members.
     pub(super) fn all(mut members: Vec<Member>) -> Self {
         members.sort_by(|a, b| a.id.cmp(&b.id));
+        // What comes in pages may come twice.
+        members.dedup_by(|a, b| a.id == b.id);
         let count = members.len() as u64;
         Self { members, count }
     }
@@ -75,7 +77,9 @@ mod tests {
             member("1", Some("Eve")),
             // Called like the id of another.
             member("0", Some("3")),
+            member("4", Some("Ada")),
         ]);
+        assert_eq!(all.count, 5);
         for (id, shown) in [("4", "Ada"), ("3", "3"), ("2", "2"), ("1", "1"), ("0", "0")] {
             assert_eq!(all.shown(id), shown);
             assert_eq!(all.named(shown).map(|member| member.id.as_str()), Some(id));

@@ -10,6 +10,8 @@
     reason = "the file that a process locks while it lives is in no zone"
 )]
 
+use std::fs::File;
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
@@ -42,7 +44,7 @@ pub struct Instance {
 struct InstanceFile {
     directory: Root,
     name: String,
-    _locked: OwnedFd,
+    locked: OwnedFd,
 }
 
 impl Instance {
@@ -81,6 +83,26 @@ impl Instance {
         Ok(())
     }
 
+    /// Says where this process listens, for commands on the same machine.
+    pub fn listens_at(&self, address: SocketAddr) {
+        let Some(file) = &self.file else { return };
+        if let Err(error) = rustix::io::write(&file.locked, address.to_string().as_bytes()) {
+            tracing::warn!(%error, "commands cannot know where the server listens");
+        }
+    }
+
+    /// Where another process on the same machine listens, if one said so.
+    #[must_use]
+    pub fn address(&self) -> Option<SocketAddr> {
+        let directory = &self.file.as_ref()?.directory;
+        let names = self.live_instances().ok()?;
+        names.iter().find_map(|name| {
+            let file = open(directory, name, OFlags::empty()).ok()?;
+            let said = std::io::read_to_string(File::from(file)).ok()?;
+            said.parse().ok()
+        })
+    }
+
     /// The names of all processes that share the data. A dead process is
     /// not among them once its changes are marked: whoever is marking them now is waited for.
     pub fn live_instances(&self) -> Result<Vec<String>, DiskError> {
@@ -112,7 +134,7 @@ impl InstanceFile {
         Ok(Self {
             directory,
             name: name.to_owned(),
-            _locked: file,
+            locked: file,
         })
     }
 }
