@@ -21,6 +21,7 @@ mod line_range;
 mod lines;
 mod literal;
 mod pattern;
+mod references;
 mod template;
 
 pub use binary::{expect_editable, is_binary_kind};
@@ -36,6 +37,7 @@ pub use line_ends::{ConversionError, LineEndCount, converted};
 pub use line_range::{LineRange, LineRequest, SelectedLines, count_lines};
 pub use lines::{LineEnds, line_count, lines, without_line_end};
 pub use pattern::line_pattern;
+pub use references::with_references;
 
 #[cfg(test)]
 fileshed_types::catalogue_test!("../../../tests/texts/failures/text.md");

@@ -132,7 +132,7 @@ pub(in crate::http) fn escaped(text: &str) -> String {
 /// Policy for a page that a link opens: it runs its own scripts in an origin of its own and reaches no
 /// network.
 pub(super) const ISOLATED_PAGE: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+    "default-src 'none'; script-src data: 'unsafe-inline'; style-src data: 'unsafe-inline'; \
      img-src data: blob:; media-src data: blob:; font-src data:; base-uri 'none'; \
      form-action 'none'; sandbox allow-scripts allow-modals allow-popups allow-downloads",
 );
