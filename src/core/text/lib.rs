@@ -23,6 +23,7 @@ mod literal;
 mod pattern;
 mod references;
 mod template;
+mod transliteration;
 
 pub use binary::{expect_editable, is_binary_kind};
 pub use bytes::{BytePosition, BytesEdit, ContentFormat, EditedBytes, decode, hexdump};
@@ -38,6 +39,7 @@ pub use line_range::{LineRange, LineRequest, SelectedLines, count_lines};
 pub use lines::{LineEnds, line_count, lines, without_line_end};
 pub use pattern::line_pattern;
 pub use references::with_references;
+pub use transliteration::{folded, transliterated, without_accents};
 
 #[cfg(test)]
 fileshed_types::catalogue_test!("../../../tests/texts/failures/text.md");
