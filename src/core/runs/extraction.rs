@@ -427,7 +427,7 @@ diagnostics! {
             limit: u64 = 50 << 20,
         } => {
             code: FileTooLarge,
-            hint: if path.ends_with(".zip") {
+            hint: if matches!(Reading::of(path), Some(Reading::Document(DocumentKind::Zip))) {
                 Hint::from(NextCall::here("shed_zipinfo").with("path", path.as_str()))
                     .say(" lists it")
                     .instead("list it with the command `unzip -l`")
