@@ -44,6 +44,8 @@ pub struct OpenWebUi {
     admin: Option<Secret>,
     /// Reports status lines, if they are shown.
     reporter: Option<status::StatusReporter>,
+    /// Sends the texts of files, which Open WebUI may take long to index.
+    texts: status::StatusReporter,
     /// Accounts by a hash of their credential.
     accounts: Cache<[u8; 32], Option<Account>>,
     /// Existence of users who were named without a credential of their own.
@@ -86,6 +88,7 @@ impl OpenWebUi {
             reporter: config
                 .live_status
                 .then(|| status::StatusReporter::new(client.clone())),
+            texts: status::StatusReporter::new(client.clone().within(timings.transfer)),
             client,
             admin: config.openwebui_admin_key.clone(),
             accounts: remembered(timings.account),

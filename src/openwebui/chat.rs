@@ -105,12 +105,14 @@ impl OpenWebUi {
             return false;
         }
         // The chat keeps the files of all such events, the newest first; a browser that is open
-        // shows those of the last one: it is told of all, and of no file as it was before.
+        // shows those of the last one: it is told of all in the order in which they came, and of no
+        // file as it was before.
         let message = self.message(caller, key);
         if let Some(Value::Array(mut files)) = message.map(|message| message.files)
             && files.len() > 1
         {
             file::keep_newest(&mut files);
+            files.reverse();
             let _only_shown = tell("chat:message:files", &files.into());
         }
         true

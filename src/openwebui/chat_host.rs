@@ -16,7 +16,7 @@ use super::client::{CallError, segment};
 use super::error::SharedError;
 use super::file::{self, MARK, Record};
 use super::multipart::{MultipartForm, SizedFile};
-use super::status::{RunningTask, StatusEvent};
+use super::status::{ChatEvent, RunningTask, StatusEvent};
 use super::upload_notice::UploadNotice;
 use super::{ApiCredential, OpenWebUi, OpenWebUiError};
 
@@ -182,7 +182,7 @@ impl ChatHost for OpenWebUi {
         let metadata = json!({MARK: {"source": file.source}});
         let form = MultipartForm::new(file, &metadata);
         let mut content = SizedFile::new(content, file.size);
-        // Without `process`, Open WebUI does not extract and index its text.
+        // With `process`, Open WebUI extracts its text in its own way, or refuses the file.
         let path = "/api/v1/files/?process=false";
         let body = form.body(&mut content);
         let sent = (self.client).upload::<Record>(own, path, &form.content_type, form.size, body);
@@ -191,6 +191,13 @@ impl ChatHost for OpenWebUi {
             error => OpenWebUiError::unless_away("a link into it", error, OpenWebUiError::NotTaken),
         })?;
         let id = segment(&record.id).ok_or(OpenWebUiError::Unusable)?;
+        if let Some(text) = &file.text {
+            self.texts.send(StatusEvent::Text(ChatEvent {
+                path: format!("/api/v1/files/{id}/data/content/update"),
+                key: Secret::new(own),
+                body: json!({"content": text}),
+            }));
+        }
         let attached = self.attach(caller, own, &record.entry(&id));
         Ok(Published { id, attached })
     }

@@ -87,6 +87,7 @@ mod tests {
             content_type: "text/plain",
             size,
             source: "storage:a",
+            text: None,
         }
     }
 

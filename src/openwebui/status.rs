@@ -39,6 +39,8 @@ pub(super) enum StatusEvent {
     /// The sender is dropped when the end was reported.
     Ended(Arc<RunningTask>, TaskEnd, Sender<()>),
     Arrived(Box<UploadNotice>),
+    /// The text of a file.
+    Text(ChatEvent),
 }
 
 #[derive(Debug)]
@@ -62,10 +64,10 @@ impl RunningTask {
 
 /// An event of a chat, as Open WebUI takes it.
 #[derive(Debug)]
-struct ChatEvent {
-    path: String,
-    key: Secret,
-    body: Value,
+pub(super) struct ChatEvent {
+    pub(super) path: String,
+    pub(super) key: Secret,
+    pub(super) body: Value,
 }
 
 impl ChatEvent {
@@ -80,7 +82,7 @@ impl ChatEvent {
         match client.post::<Value>(self.key.reveal(), &self.path, &self.body) {
             Ok(_) => true,
             Err(error) => {
-                tracing::debug!(%error, "a status line was not shown");
+                tracing::debug!(%error, "Open WebUI did not take what it was to show");
                 // It may be taken another time, unless there is no such message for the caller.
                 error.is_absence()
             }
@@ -187,6 +189,7 @@ impl ReporterThread {
                     drop(reported);
                 }
                 Ok(StatusEvent::Arrived(notice)) => self.gather(*notice),
+                Ok(StatusEvent::Text(text)) => drop(text.send(&self.client)),
                 Err(RecvTimeoutError::Timeout) => self.show(self.client.clock.instant()),
                 Err(RecvTimeoutError::Disconnected) => return,
             }

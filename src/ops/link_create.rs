@@ -3,11 +3,13 @@
 //! Where the caller has an account in Open WebUI, a file goes there instead, for the caller alone.
 
 use fileshed_core::chat_host::Task;
+use fileshed_core::extraction::document_text;
 use fileshed_core::link::Purpose;
 use fileshed_core::publication::{PublicationError, PublishedFile};
 use fileshed_core::settings::LinkHost;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::{Entry, Kind};
+use fileshed_core::text::Encoding;
 use fileshed_core::{Channel, Zone, ZonePath};
 
 use super::arguments::ArgumentError;
@@ -167,7 +169,8 @@ impl Operation for LinkCreate {
         let is_picture = file.is_some() && content_type::is_picture(content);
         let page = file.as_ref().filter(|_| content_type::is_page(content));
         // The person sees a page with the answer that is being written, without opening its link.
-        let is_shown = page.is_some_and(|page| core.transfer.show_page(&zone, &path, page));
+        let html = page.and_then(|page| text_of(core, &zone, page));
+        let is_shown = html.is_some_and(|html| core.transfer.show_page(&zone, &path, &html));
         if let Some((file, attached)) = published {
             return Ok(reply_of(file, attached || is_shown, is_picture));
         }
@@ -244,6 +247,27 @@ pub(crate) fn hand_over(core: &Core, caller: &Caller, path: &ZonePath) -> Result
     Ok(LinkCreate::run(core, caller, request)?.data)
 }
 
+/// Bytes of the longest text that Open WebUI is given of a file, and of the largest document that is read
+/// for it.
+const TEXT_MAX: usize = 512 * 1024;
+const DOCUMENT_MAX: u64 = 16 * 1024 * 1024;
+
+/// The text of a file, if it is a document or a text that is not too long.
+fn text_of(core: &Core, zone: &Zone<'_>, file: &Entry) -> Option<String> {
+    let is_short = file.size() <= TEXT_MAX as u64;
+    let document = (file.size() <= DOCUMENT_MAX).then(|| document_text(&core.runs, zone, file));
+    let text = match document?.ok()? {
+        Some(document) => {
+            let mut text = document.shown();
+            text.truncate(text.floor_char_boundary(TEXT_MAX));
+            text
+        }
+        None if is_short => Encoding::text_of(&file.content().ok()?)?.into_owned(),
+        None => return None,
+    };
+    (!text.trim().is_empty()).then_some(text)
+}
+
 /// Said of what the person sees already.
 const SHOWN: &str = "it shows with your answer";
 
@@ -267,7 +291,8 @@ fn publish(
     };
     let name = path.name().unwrap_or_default();
     let content_type = content_type::by_name(name).unwrap_or(content_type::BYTES);
-    let published = transfer.publish(zone, path, file, content_type)?;
+    let text = || text_of(core, zone, file);
+    let published = transfer.publish(zone, path, file, content_type, text)?;
     Ok(Some(published))
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use fileshed_core::search::Globs;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::{DiskError, Kind, WalkEntry};
+use fileshed_core::text::without_accents;
 use fileshed_core::zone::is_git_name;
 use fileshed_core::{Hint, Repeat, Zone, ZonePath, ends_soon};
 
@@ -162,9 +163,9 @@ impl Drawing<'_> {
             let below = || path.join(name).below(self.start).to_owned();
             !self.exclude.fit(name, below)
         });
-        names.sort_unstable_by(|(one, kind), (other, other_kind)| {
-            let is_file = |kind: &Kind| *kind != Kind::Directory;
-            (is_file(kind), one).cmp(&(is_file(other_kind), other))
+        names.sort_by_cached_key(|(name, kind)| {
+            let is_file = *kind != Kind::Directory;
+            (is_file, without_accents(name), name.clone())
         });
         let more = names.len().saturating_sub(ENTRIES);
         names.truncate(ENTRIES);

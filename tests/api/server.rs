@@ -9,6 +9,7 @@ mod fairness;
 mod frames;
 mod generated_key;
 mod identity;
+mod languages;
 mod life;
 mod limits;
 mod load;

@@ -4,7 +4,7 @@ mod departures;
 mod discovery;
 mod document;
 mod execute;
-mod files;
+pub(crate) mod files;
 mod first_message;
 mod identity;
 mod programs;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use fileshed_registry::Record;
 use fileshed_storage::{Kind, WalkEntry};
+use fileshed_text::without_accents;
 use fileshed_types::settings::WriteMode;
 use fileshed_types::{Error, ZoneName};
 use fileshed_zones::zone::{Zone, ZonePath, is_git_name};
@@ -13,7 +14,7 @@ use fileshed_zones::zone::{Zone, ZonePath, is_git_name};
 pub struct DirectoryListing {
     /// `true` if the caller may put anything into it.
     pub is_writable: bool,
-    /// Files and directories, in the order of their paths.
+    /// Files and directories, in the order of their paths; letters with accents beside those without.
     pub entries: Vec<ListedEntry>,
 }
 
@@ -47,7 +48,10 @@ impl DirectoryListing {
             matches!(found.kind, Kind::File | Kind::Directory)
                 && !(hides_git && found.path.name().is_some_and(is_git_name))
         });
-        found.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        found.sort_by_cached_key(|found| {
+            let path = found.path.as_str();
+            (without_accents(path), path.to_owned())
+        });
         let entries = found.into_iter().map(|found| ListedEntry {
             found,
             is_writable,

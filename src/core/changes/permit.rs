@@ -220,6 +220,15 @@ impl<'a> Permit<'a> {
         }
     }
 
+    /// Notes the change as the last one of its caller.
+    fn note_move(&self) {
+        let moved = match (self.request.kind, self.request.paths.as_slice()) {
+            (PathsChange::Renamed, [from, to]) => Some((from, to)),
+            _ => None,
+        };
+        self.zone().store.last_moves.note(self.zone(), moved);
+    }
+
     /// Ends the locked edit that the change ends.
     fn end_edit(&self) -> Result<(), Error> {
         let lock = self.writer.ends_edit.as_ref();

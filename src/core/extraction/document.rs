@@ -2,6 +2,7 @@
 
 use std::io::{Read, Seek};
 
+use crate::archive::archive;
 use crate::collector::{Collector, Markup};
 use crate::docx::docx;
 use crate::epub::epub;
@@ -31,6 +32,8 @@ pub enum DocumentKind {
     Rtf,
     /// A mail.
     Mail,
+    /// A ZIP archive, of which the text is its list.
+    Zip,
 }
 
 /// Reads a document, as far as there is room in `text`.
@@ -40,6 +43,7 @@ pub fn extract(
     text: &mut TextBuilder,
 ) -> Result<(), Unreadable> {
     match kind {
+        DocumentKind::Zip => archive(document, text),
         DocumentKind::Docx => docx(&mut Parts::open(document)?, text),
         DocumentKind::Pptx => pptx(&mut Parts::open(document)?, text),
         DocumentKind::Epub => epub(&mut Parts::open(document)?, text),

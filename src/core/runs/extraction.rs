@@ -230,6 +230,7 @@ impl Reading {
             "epub" => Self::Document(DocumentKind::Epub),
             "rtf" => Self::Document(DocumentKind::Rtf),
             "eml" => Self::Document(DocumentKind::Mail),
+            "zip" => Self::Document(DocumentKind::Zip),
             "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => Self::Sheets,
             _ => return None,
         })
@@ -469,9 +470,15 @@ diagnostics! {
             limit: u64 = 50 << 20,
         } => {
             code: FileTooLarge,
-            hint: Hint::new("take a part of it with a command: ")
-                .commands(["pdftotext"])
-                .say(" takes a range of pages"),
+            hint: if matches!(Reading::of(path), Some(Reading::Document(DocumentKind::Zip))) {
+                Hint::from(NextCall::here("shed_zipinfo").with("path", path.as_str()))
+                    .say(" lists it")
+                    .instead("list it with the command `unzip -l`")
+            } else {
+                Hint::new("take a part of it with a command: ")
+                    .commands(["pdftotext"])
+                    .say(" takes a range of pages")
+            },
             details: { "path": path, "size": size, "limit": limit },
         },
         /// This server has no program that reads it.

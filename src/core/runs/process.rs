@@ -74,9 +74,15 @@ pub(crate) const PROCESSES: u64 = 256;
 /// Environment variables.
 pub(crate) type Variables = Vec<(String, String)>;
 
-/// Variables that every program has.
-pub(crate) const EVERYWHERE: [(&str, &str); 3] =
-    [("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8"), ("TZ", "UTC")];
+/// Variables that every program has. git prints paths as they are.
+pub(crate) const EVERYWHERE: [(&str, &str); 6] = [
+    ("LANG", "C.UTF-8"),
+    ("LC_ALL", "C.UTF-8"),
+    ("TZ", "UTC"),
+    ("GIT_CONFIG_COUNT", "1"),
+    ("GIT_CONFIG_KEY_0", "core.quotePath"),
+    ("GIT_CONFIG_VALUE_0", "false"),
+];
 
 pub(crate) fn variables<'v>(pairs: impl IntoIterator<Item = (&'v str, &'v str)>) -> Variables {
     let pairs = pairs.into_iter();

@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use fileshed_storage::{Kind, Name};
+use fileshed_text::folded;
 use fileshed_types::{Mutex, ZonePath};
 use serde::Serialize;
 
@@ -86,10 +87,10 @@ pub fn matches(
         exclude: None,
         wanted: Wanted::Any,
     };
-    let query = matches.query.to_lowercase();
+    let query = folded(&matches.query);
     let visit = |(): &mut (), here: &Here, name: &Name| {
         let below = join(&here.below, &name.text);
-        let folded = below.to_lowercase();
+        let folded = folded(&below);
         let found = nearness(&name.text, &query).or_else(|| folded.contains(&query).then_some(3));
         let key = Rank {
             nearness: found.unwrap_or(u8::MAX),

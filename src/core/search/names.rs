@@ -2,6 +2,7 @@
 //! begins to type.
 
 use fileshed_storage::Name;
+use fileshed_text::folded;
 use serde::Serialize;
 
 use crate::queue::Best;
@@ -110,7 +111,7 @@ pub fn ranked_names(
         exclude: None,
         wanted: names.wanted,
     };
-    let query = names.query.trim().to_lowercase();
+    let query = folded(names.query.trim());
     let best = Best::new(names.most);
     walk(
         trees,
@@ -125,7 +126,7 @@ pub fn ranked_names(
             let key = Rank {
                 nearness,
                 length: name.text.chars().count(),
-                folded: join(&here.below, &name.text).to_lowercase(),
+                folded: folded(&join(&here.below, &name.text)),
                 place: here.place_of(name),
             };
             if !best.takes(&key) {
@@ -145,15 +146,15 @@ pub fn ranked_names(
 pub(crate) struct Rank {
     pub(crate) nearness: u8,
     pub(crate) length: usize,
-    /// The path in small letters.
+    /// The path, folded.
     pub(crate) folded: String,
     /// The place in the order of the tree, which no other entry has.
     pub(crate) place: Vec<u8>,
 }
 
-/// Returns how near a name is to a query in small letters.
+/// Returns how near a name is to a folded query.
 pub(crate) fn nearness(name: &str, query: &str) -> Option<u8> {
-    let name = name.to_lowercase();
+    let name = folded(name);
     if name == query {
         Some(0)
     } else if name.starts_with(query) {

@@ -21,7 +21,9 @@ mod line_range;
 mod lines;
 mod literal;
 mod pattern;
+mod references;
 mod template;
+mod transliteration;
 
 pub use binary::{expect_editable, is_binary_kind};
 pub use bytes::{BytePosition, BytesEdit, ContentFormat, EditedBytes, decode, hexdump};
@@ -36,6 +38,8 @@ pub use line_ends::{ConversionError, LineEndCount, converted};
 pub use line_range::{LineRange, LineRequest, SelectedLines, count_lines};
 pub use lines::{LineEnds, line_count, lines, without_line_end};
 pub use pattern::line_pattern;
+pub use references::with_references;
+pub use transliteration::{folded, transliterated, without_accents};
 
 #[cfg(test)]
 fileshed_types::catalogue_test!("../../../tests/texts/failures/text.md");

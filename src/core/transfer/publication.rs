@@ -5,7 +5,6 @@
 //! listed or deleted.
 
 use std::fs::File;
-use std::io::Read as _;
 
 use jiff::Timestamp;
 use sha2::Digest as _;
@@ -18,9 +17,6 @@ use fileshed_types::{Caller, Error, Hint, NextCall, diagnostics};
 use fileshed_zones::chat_host::{ChatHost, Publication};
 use fileshed_zones::content_digest::sha256_of;
 use fileshed_zones::zone::{Zone, ZoneName, ZonePath, expect_write_scope};
-
-/// The longest page that becomes a part of a message.
-const PAGE_MAX_BYTES: u64 = 512 * 1024;
 
 /// A file in the application.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,8 +47,8 @@ impl Transfer {
         chat_host.is_some_and(|chat_host| chat_host.can_publish(caller))
     }
 
-    /// Puts a file there, as it is now; also whether it hangs on the message that is being
-    /// written. One that was put there and has not changed since is that file: it is neither there
+    /// Puts a file there, as it is now, with its `text`; also whether it hangs on the message that is
+    /// being written. One that was put there and has not changed since is that file: it is neither there
     /// nor on the message twice.
     pub fn publish(
         &self,
@@ -60,6 +56,7 @@ impl Transfer {
         path: &ZonePath,
         entry: &Entry,
         content_type: &str,
+        text: impl FnOnce() -> Option<String>,
     ) -> Result<(PublishedFile, bool), Error> {
         zone.expect_write_scope()?;
         let caller = zone.caller;
@@ -84,6 +81,7 @@ impl Transfer {
             content_type,
             size,
             source: &source(zone, path),
+            text: text(),
         };
         let published = chat_host.publish(caller, &publication, &mut file)?;
         let row = PublishedRow {
@@ -110,21 +108,11 @@ impl Transfer {
         Ok((file, published.attached))
     }
 
-    /// Shows a page at the message that is being written, if it is a text and not too long; whether
-    /// it shows.
+    /// Shows a page at the message that is being written; whether it shows.
     #[must_use]
-    pub fn show_page(&self, zone: &Zone<'_>, path: &ZonePath, entry: &Entry) -> bool {
-        let html = || {
-            let mut html = Vec::new();
-            let mut page = entry.open().ok()?.take(PAGE_MAX_BYTES + 1);
-            page.read_to_end(&mut html).ok()?;
-            let html = String::from_utf8(html).ok()?;
-            (html.len() as u64 <= PAGE_MAX_BYTES).then_some(html)
-        };
-        let Some(chat_host) = self.store.chat_host() else {
-            return false;
-        };
-        html().is_some_and(|html| chat_host.show_page(zone.caller, &source(zone, path), &html))
+    pub fn show_page(&self, zone: &Zone<'_>, path: &ZonePath, html: &str) -> bool {
+        let chat_host = self.store.chat_host();
+        chat_host.is_some_and(|host| host.show_page(zone.caller, &source(zone, path), html))
     }
 
     /// The file as it was put there before, if it is still so.

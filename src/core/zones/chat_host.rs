@@ -59,6 +59,8 @@ pub struct Publication<'a> {
     pub size: u64,
     /// Where it comes from: zone and path.
     pub source: &'a str,
+    /// Its text, which the application shows beside the file.
+    pub text: Option<String>,
 }
 
 /// A file in the application, where the caller may open it.

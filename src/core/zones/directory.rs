@@ -10,6 +10,7 @@ mod manage;
 mod membership;
 
 use crate::store::Store;
+use fileshed_text::without_accents;
 use fileshed_types::settings::GroupSource;
 use fileshed_types::{Caller, Code, Error, UserId};
 
@@ -161,7 +162,7 @@ fn user_of(caller: &Caller) -> Result<&UserId, GroupError> {
 
 /// Returns groups by name, each once.
 fn in_order(mut groups: Vec<Group>) -> Vec<Group> {
-    groups.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
+    groups.sort_by_cached_key(|group| (without_accents(&group.name), group.id.clone()));
     groups.dedup_by(|a, b| a.id == b.id);
     groups
 }

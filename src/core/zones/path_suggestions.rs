@@ -1,4 +1,4 @@
-//! Where a file is that was not found: in another case, another directory, another zone.
+//! Where a file is that was not found: in another spelling, another directory, another zone.
 //!
 //! Only zones that the caller may open are looked into, each within bounds, and only after a call
 //! has failed.
@@ -8,6 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 use crate::store::Store;
 use crate::zone::{Zone, ZoneName, ZonePath};
 use fileshed_storage::{DiskError, Root};
+use fileshed_text::{self as text, transliterated};
 use fileshed_types::{Caller, Error};
 
 /// Entries that are looked at in one zone.
@@ -45,11 +46,13 @@ pub struct PathSuggestion {
 pub enum Likeness {
     /// The same path in another case, in the same zone.
     Case,
+    /// The same path in another spelling, in the same zone.
+    Spelling,
     /// The same path in another zone.
     Zone,
     /// The same name in another directory.
     Directory,
-    /// The same name in another zone, in another case or another directory there.
+    /// The same name in another zone, in another spelling or another directory there.
     Name,
 }
 
@@ -118,12 +121,15 @@ fn look(zone: &Zone<'_>, missing: &MissingPath, places: &mut Vec<PathSuggestion>
     if !here && let Ok(entry) = zone.data.followed(&missing.path) {
         return add(entry.path().clone(), Likeness::Zone);
     }
+    let (wanted, spellings) = (folded(&missing.path), Spellings::of(missing.path.as_str()));
     for path in same_name(&zone.data, &missing.path) {
-        let same_path = folded(path.as_str()) == folded(missing.path.as_str());
+        let same_path = spellings.share(&Spellings::of(path.as_str()));
+        let same_case = folded(&path) == wanted;
         add(
             path,
             match (here, same_path) {
-                (true, true) => Likeness::Case,
+                (true, true) if same_case => Likeness::Case,
+                (true, true) => Likeness::Spelling,
                 (true, false) => Likeness::Directory,
                 (false, _) => Likeness::Name,
             },
@@ -132,12 +138,57 @@ fn look(zone: &Zone<'_>, missing: &MissingPath, places: &mut Vec<PathSuggestion>
 }
 
 fn same_name(data: &Root, path: &ZonePath) -> Vec<ZonePath> {
-    let wanted = folded(path.name().unwrap_or_default());
+    let wanted = Spellings::of(path.name().unwrap_or_default());
     let mut left = ENTRIES_PER_ZONE;
-    data.search(&mut left, |name| folded(name) == wanted)
+    data.search(&mut left, |name| wanted.share(&Spellings::of(name)))
 }
 
-/// A name without regard to case.
-fn folded(name: &str) -> String {
-    name.nfc().collect::<String>().to_lowercase()
+/// A path without regard to case.
+fn folded(path: &ZonePath) -> String {
+    path.as_str().nfc().collect::<String>().to_lowercase()
+}
+
+/// A name as it is written without regard to case and width: with plain letters in place of those with
+/// accents, and with umlauts as two letters.
+struct Spellings([String; 2]);
+
+impl Spellings {
+    fn of(name: &str) -> Self {
+        let name = name.nfkc().collect::<String>().to_lowercase();
+        Self([text::folded(&name), transliterated(&name)])
+    }
+
+    fn share(&self, other: &Self) -> bool {
+        self.0.iter().any(|one| other.0.contains(one))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Spellings;
+
+    #[test]
+    fn transliterations_are_alike() {
+        let alike = |one, other| Spellings::of(one).share(&Spellings::of(other));
+        for (one, other) in [
+            ("März.csv", "Maerz.csv"),
+            ("März.csv", "MARZ.csv"),
+            ("Ma\u{308}rz.csv", "maerz.CSV"),
+            ("ÜBERSICHT Größe.md", "uebersicht groesse.md"),
+            ("straße.txt", "STRASSE.TXT"),
+            ("Crème brûlée.txt", "creme brulee.txt"),
+            ("ガイド.txt", "ガイド.txt"),
+            ("ｶﾞｲﾄﾞ.txt", "ガイド.txt"),
+            ("ＡＢＣ１.txt", "abc1.txt"),
+        ] {
+            assert!(alike(one, other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("ガイド.txt", "カイト.txt"),
+            ("März.csv", "Mrz.csv"),
+            ("Maß.md", "Mas.md"),
+        ] {
+            assert!(!alike(one, other), "{one} {other}");
+        }
+    }
 }

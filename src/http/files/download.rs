@@ -175,6 +175,14 @@ impl FileDownload {
         Ok(Some((&self.content_type, bytes)))
     }
 
+    /// The same file with another text in UTF-8.
+    pub(in crate::http) fn with_text(mut self, text: String) -> Self {
+        let kind = self.content_type.split(';').next().unwrap_or_default();
+        self.content_type = format!("{kind}; charset=utf-8");
+        self.content = FileContent::Read(text.into());
+        self
+    }
+
     /// The answer to the request; `transfer_permit` is held while it is sent.
     pub(in crate::http) fn answer(
         self,
@@ -183,7 +191,10 @@ impl FileDownload {
         transfer_permit: TransferPermit,
     ) -> Response {
         let state = Validators::of(&self.stamp);
-        let size = self.stamp.size();
+        let size = match &self.content {
+            FileContent::Open(_) => self.stamp.size(),
+            FileContent::Read(bytes) => bytes.len() as u64,
+        };
         let mut headers = HeaderMap::new();
         state.insert(&mut headers);
         headers.typed_insert(AcceptRanges::bytes());

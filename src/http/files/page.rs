@@ -15,6 +15,7 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::Error;
+use fileshed_core::text::transliterated;
 use percent_encoding::utf8_percent_encode;
 use sha2::{Digest as _, Sha256};
 
@@ -132,7 +133,7 @@ pub(in crate::http) fn escaped(text: &str) -> String {
 /// Policy for a page that a link opens: it runs its own scripts in an origin of its own and reaches no
 /// network.
 pub(super) const ISOLATED_PAGE: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+    "default-src 'none'; script-src data: 'unsafe-inline'; style-src data: 'unsafe-inline'; \
      img-src data: blob:; media-src data: blob:; font-src data:; base-uri 'none'; \
      form-action 'none'; sandbox allow-scripts allow-modals allow-popups allow-downloads",
 );
@@ -146,7 +147,8 @@ pub(super) const CACHE: HeaderValue = HeaderValue::from_static("private, no-cach
 /// The header for a file: saved, or shown where the browser can.
 pub(super) fn disposition(name: &str, inline: bool) -> HeaderValue {
     let how = if inline { "inline" } else { "attachment" };
-    let plain: String = name
+    // Open WebUI's file browser reads only this one.
+    let plain: String = transliterated(name)
         .chars()
         .map(|character| match character {
             '"' | '\\' | '%' => '_',
@@ -173,7 +175,12 @@ mod tests {
             ("a b.txt", "attachment; filename=\"a b.txt\""),
             (
                 "é\"\\%\n.txt",
-                "attachment; filename=\"_____.txt\"; filename*=UTF-8''%C3%A9%22%5C%25%0A.txt",
+                "attachment; filename=\"e____.txt\"; filename*=UTF-8''%C3%A9%22%5C%25%0A.txt",
+            ),
+            (
+                "Übersicht Straße.csv",
+                "attachment; filename=\"Uebersicht Strasse.csv\"; \
+                 filename*=UTF-8''%C3%9Cbersicht%20Stra%C3%9Fe.csv",
             ),
             (
                 "日本.md",

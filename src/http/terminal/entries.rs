@@ -1,7 +1,7 @@
 //! Endpoints for entries of the tree: list, make, move, delete, display, and the working directory.
 
 use fileshed_core::listing::DirectoryListing;
-use fileshed_core::view::{HOME, TOP, ViewError, ViewPath, ViewPlace};
+use fileshed_core::view::{HOME, Resolved, TOP, ViewError, ViewPath, ViewPlace};
 use fileshed_core::{CallerView, Error, at_once, changes, tree};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -75,13 +75,16 @@ pub(super) fn list(view: CallerView<'_>, request: &ListRequest) -> Result<Listed
             return Ok(ListedDirectory::of(&found.at, &listing));
         }
     };
-    // These are there for everybody, and hold only zones.
-    let entry = |name| TerminalEntry {
-        name,
-        r#type: "directory",
-        size: 0,
-        modified: 0.0,
-        writable: false,
+    // Nothing can be made here, and what is here stays; a zone itself may take files.
+    let entry = |name: String| {
+        let zone = view.zone("directory", &path.join(&name));
+        TerminalEntry {
+            writable: zone.is_ok_and(|(zone, _)| zone.expect_writable().is_ok()),
+            name,
+            r#type: "directory",
+            size: 0,
+            modified: 0.0,
+        }
     };
     Ok(ListedDirectory {
         dir: path.as_str().to_owned(),
@@ -118,11 +121,27 @@ pub(super) struct MoveRequest {
     destination: String,
 }
 
-/// `POST /files/move`
+/// `POST /files/move`. A move that is sent again at once is done: the file browser of Open WebUI sends one
+/// by the Enter key, and another one as its field goes.
 pub(super) fn r#move(view: CallerView<'_>, request: &MoveRequest) -> Result<Value, Error> {
     let from = view.resolve_to_change("source", &request.source)?;
-    from.explained(|| from.zone.entry_itself(&from.path).map(drop))?;
     let to = view.resolve_to_change("destination", &request.destination)?;
+    if let Err(error) = move_entry(view, &from, &to) {
+        let is_at = |place: &Resolved<'_>| place.zone.entry_itself(&place.path).is_ok();
+        let last_moves = &view.core.store.last_moves;
+        let is_done = from.zone.is_same(&to.zone)
+            && last_moves.is_last(&from.zone, &from.path, &to.path)
+            && !is_at(&from)
+            && is_at(&to);
+        if !is_done {
+            return Err(error);
+        }
+    }
+    Ok(json!({"source": from.at.as_str(), "destination": to.at.as_str()}))
+}
+
+fn move_entry(view: CallerView<'_>, from: &Resolved<'_>, to: &Resolved<'_>) -> Result<(), Error> {
+    from.explained(|| from.zone.entry_itself(&from.path).map(drop))?;
     to.explained(|| to.zone.expect_writable())?;
     let above = to.at.parent().unwrap_or_else(ViewPath::home);
     if !view.is_directory("destination", &above)? {
@@ -133,8 +152,7 @@ pub(super) fn r#move(view: CallerView<'_>, request: &MoveRequest) -> Result<Valu
         let path = to.at.as_str().to_owned();
         return Err(ViewError::Exists(path).into());
     }
-    tree::move_to(&from, &to, false, MOVE)?;
-    Ok(json!({"source": from.at.as_str(), "destination": to.at.as_str()}))
+    tree::move_to(from, to, false, MOVE)
 }
 
 /// The name of `DELETE /files/delete`.

@@ -4,23 +4,28 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use axum::response::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use fileshed_core::archive::PackContent;
 use fileshed_core::comparison::Side;
 use fileshed_core::link::Purpose;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::storage::Entry;
+use fileshed_core::text::{Encoding, with_references};
 use fileshed_core::view::{Resolved, ViewPath, ViewPlace};
 use fileshed_core::{CallerView, Error, Timings, diagnostics};
+use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::endpoint::{PathRequest, PathTextError, path_parameters, required_value};
 use super::upload::to_fill;
+use crate::content_type;
 use crate::http::body;
 use crate::http::call::Call;
 use crate::http::files::archive::pack;
-use crate::http::files::download::{Download, Presentation};
+use crate::http::files::download::{FileDownload, Presentation};
 use crate::ops;
 
 /// `GET /files/view`. A preview of a document is the document: nothing here makes a PDF of it.
@@ -29,8 +34,7 @@ pub(super) async fn view(call: Call) -> Result<Response, Error> {
     send(call, path, Presentation::Inline).await
 }
 
-/// `GET /files/serve/<path>`: the same with the path in the address, for pages whose links are
-/// relative to it.
+/// `GET /files/serve/<path>`: the same with the path in the address, for pages.
 pub(super) async fn serve(mut call: Call) -> Result<Response, Error> {
     let parameters = path_parameters(&mut call.parts).await;
     let path = parameters.get("path").and_then(Value::as_str);
@@ -42,11 +46,64 @@ async fn send(mut call: Call, path: String, presentation: Presentation) -> Resul
     let permit = call.transfer_permit(None).await?;
     let file = call.look(move |view| {
         let found = view.resolve("path", &path)?;
-        found.file()?;
-        found.explained(|| Download::open(view, &found.zone, &found.path))
+        let entry = found.file()?;
+        let file = found.explained(|| FileDownload::open(&entry))?;
+        Ok(match presentation {
+            Presentation::Site => with_files_beside(view, &found.at, file),
+            _ => file,
+        })
     });
     Ok(file.await?.answer(&call.parts, presentation, permit))
 }
+
+/// Returns a page with the pictures, styles, scripts and sounds in it that lie beside it or below: Open WebUI
+/// shows it in a frame that has no cookie, for which its proxy fetches nothing else. Other files stay
+/// apart, because a page may send elsewhere what it has.
+fn with_files_beside(view: CallerView<'_>, at: &ViewPath, page: FileDownload) -> FileDownload {
+    let mut left = REFERENCES_MAX;
+    let mut embed = |reference: &str| {
+        let beside = reference.split(['?', '#']).next()?;
+        let beside = percent_decode_str(beside).decode_utf8().ok()?;
+        let leads_away = |part: &str| part == ".." || part.contains(':');
+        if beside.starts_with('/') || beside.split('/').any(leads_away) {
+            return None;
+        }
+        let path = at.parent()?.join(&beside);
+        let found = view.resolve("path", path.as_str()).ok()?;
+        let file = FileDownload::open(&found.file().ok()?).ok()?;
+        let (kind, bytes) = file.whole(left).ok()??;
+        if !EMBEDDED.iter().any(|embedded| kind.starts_with(embedded)) {
+            return None;
+        }
+        left -= bytes.len() as u64;
+        let bytes = STANDARD.encode(bytes);
+        Some(format!("data:{kind};base64,{bytes}").replace("; ", ";"))
+    };
+    let html = match page.whole(REFERENCES_MAX) {
+        Ok(Some((kind, bytes))) if content_type::is_page(kind) => {
+            let text = Encoding::text_of(&bytes);
+            text.and_then(|text| with_references(&text, &mut embed))
+        }
+        _ => None,
+    };
+    match html {
+        Some(html) => page.with_text(html),
+        None => page,
+    }
+}
+
+/// Bytes of all files in a page, and of the page.
+const REFERENCES_MAX: u64 = 8 * MEBIBYTE;
+
+/// Types of files that a page may have in it.
+const EMBEDDED: [&str; 6] = [
+    "image/",
+    "text/css",
+    "text/javascript",
+    "font/",
+    "audio/",
+    "video/",
+];
 
 /// Lifetime of a link.
 const AGE: Duration = Timings::STANDARD.http.terminal_link;

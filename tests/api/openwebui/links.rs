@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
-use fileshed_test_support::{Client, Setup, TestApp};
+use fileshed_test_support::{Client, Setup, TestApp, wait_until};
 
 /// A file as Open WebUI has it.
 #[derive(Clone, Debug, PartialEq)]
@@ -310,7 +310,7 @@ fn all_files_of_an_answer_show() {
         ("files", vec!["file-2".to_owned()]),
         (
             "chat:message:files",
-            vec!["file-2".to_owned(), "file-1".to_owned()],
+            vec!["file-1".to_owned(), "file-2".to_owned()],
         ),
     ];
     assert_eq!(told, expected);
@@ -342,6 +342,57 @@ fn a_link_that_a_person_makes_on_the_page_leads_here() {
         assert_eq!(opened.bytes, b"hello", "{links}");
         assert_eq!(world.ids(), [""; 0], "{links}");
     }
+}
+
+#[test]
+fn a_file_there_has_its_text() {
+    let world = World::default();
+    let webui = world.serve();
+    let server = setup(&webui.url()).app();
+    let ada = session(&server, "ada");
+    let page = "<p>Größe: 3 ㎡</p>";
+    let latin = json!({"zone": "storage", "path": "Übersicht März.csv", "content": "TWVuZ2U7R3L232UK",
+        "file_type": "bytes", "content_format": "base64"});
+    ada.call("shed_create_file", &latin).data();
+    write(&ada, "報告書 2026年.html", page);
+    write(&ada, "mail.eml", "Subject: Angebot\n\nBis Freitag.\n");
+    write(&ada, "long.txt", &"x".repeat(512 * 1024 + 1));
+    write(&ada, "empty.txt", " \n");
+    let bytes =
+        json!({"zone": "storage", "path": "a.bin", "content": "00ff00", "file_type": "bytes"});
+    ada.call("shed_create_file", &bytes).data();
+    // Once, although it is linked twice.
+    let csv = link(&ada, "Übersicht März.csv");
+    assert_eq!(link(&ada, "Übersicht März.csv"), csv);
+    for path in [
+        "報告書 2026年.html",
+        "long.txt",
+        "empty.txt",
+        "a.bin",
+        "mail.eml",
+    ] {
+        link(&ada, path);
+    }
+    let texts = || -> Vec<Value> {
+        let asked = webui.asked().into_iter();
+        let sent = asked.filter(|asked| asked.path.ends_with("/data/content/update"));
+        let sent = sent.inspect(|asked| assert_eq!(asked.bearer(), "sk-ada"));
+        sent.map(|asked| json!([asked.path, asked.json()["content"]]))
+            .collect()
+    };
+    wait_until("the texts are sent", || texts().len() >= 3);
+    let address = |number: u8| format!("/api/v1/files/file-{number}/data/content/update");
+    let mail = texts()[2][1].as_str().unwrap().to_owned();
+    assert!(
+        mail.contains("Angebot") && mail.contains("Bis Freitag."),
+        "{mail}"
+    );
+    let expected = [
+        json!([address(1), "Menge;Größe\n"]),
+        json!([address(2), page]),
+        json!([address(6), mail]),
+    ];
+    assert_eq!(texts(), expected);
 }
 
 /// The ids in the last event of a kind, and how many there were.
@@ -383,7 +434,7 @@ fn one_file_shows_once() {
     write(&ada, "a.csv", "c,d\n");
     assert_eq!(link(&ada, "a.csv")["file_id"], "file-3");
     let (_, shown) = told(&webui, "chat:message:files");
-    assert_eq!(shown, ["file-3", "file-2"]);
+    assert_eq!(shown, ["file-2", "file-3"]);
     // What it was before comes back only as itself.
     write(&ada, "a.csv", "a,b\n");
     let full = ada.call("shed_link_create", &at("a.csv"));
@@ -458,7 +509,7 @@ fn a_page_shows_with_the_answer_as_it_is_now() {
         // One that cannot show is still linked.
         write(&ada, "long.html", &"x".repeat(512 * 1024 + 1));
         write(&ada, "odd.html", "x");
-        let odd = json!({"zone": "storage", "path": "odd.html", "content": "/w==", "content_format": "base64"});
+        let odd = json!({"zone": "storage", "path": "odd.html", "content": "AAEC/w==", "content_format": "base64"});
         ada.call("shed_patch_bytes", &odd).data();
         for path in ["long.html", "odd.html"] {
             assert!(link(&ada, path)["download_url"].is_string());

@@ -252,7 +252,7 @@ fn names_and_types_of_what_comes_out() {
             "日本 é.pdf",
             "%PDF",
             "application/pdf",
-            "filename=\"__ _.pdf\"; filename*=UTF-8''%E6%97%A5%E6%9C%AC%20%C3%A9.pdf",
+            "filename=\"__ e.pdf\"; filename*=UTF-8''%E6%97%A5%E6%9C%AC%20%C3%A9.pdf",
         ),
         (
             "a\"b'c.txt",

@@ -12,6 +12,7 @@ from people.content import edit, history, played, preview
 from people.files import files, keyboard, many, moves, order
 from people.firefox import firefox
 from people.kinds import kinds
+from people.languages import languages
 from people.looks import contrast, german, phone, quick, shown
 from people.provider import provider
 from people.search import search
@@ -32,7 +33,7 @@ SMOKE = ("kinds", "kinds-phone", "views", "views-phone", "upload", "history", "l
 
 #: What is done at a desk alone, or looks at both by itself.
 OTHERS: tuple[Scenario, ...] = (
-    keyboard, order, folders, resumable, played, tokens, departure, provider, bin, admin, attacks, many, shown, phone,
+    keyboard, order, languages, folders, resumable, played, tokens, departure, provider, bin, admin, attacks, many, shown, phone,
     german, contrast, quick, firefox,
 )
 

@@ -36,7 +36,7 @@ def run(world: World) -> None:
 
 
 def _with_a_session(world: World, browser: Browser) -> None:
-    table = ("shed_create_file", {**STORAGE, "path": "table.csv", "content": "a,b\n"})
+    table = ("shed_create_file", {**STORAGE, "path": "table.csv", "content": "Größe,年\n"})
     turns = [*_made(), [table], [_link("table.csv")], [_link("table.csv")]]
     world.model.script(SESSION, turns, "Here they are.")
     _ask(browser, world, SESSION, "Here they are.")
@@ -44,6 +44,7 @@ def _with_a_session(world: World, browser: Browser) -> None:
     check.equal("one file shows once", browser.count("button", "table.csv"), 1)
     _sees_attached_picture(world, browser)
     _sees_page(browser)
+    _sees_texts(browser)
     # As it is kept, too.
     browser.reload()
     browser.see("p", "Here they are.")
@@ -97,6 +98,20 @@ def _ask(browser: Browser, world: World, question: str, answer: str) -> None:
     choose_tool(browser, "fileshed")
     send(browser, question)
     browser.see("p", answer)
+
+
+def _sees_texts(browser: Browser) -> None:
+    """Files open on their text, and hang in the order in which they were given."""
+    buttons = "return [...document.querySelectorAll('button')].map((button) => button.innerText.trim().split('\\n')[0])"
+    files = ("page.html", "table.csv")
+    names = [name for name in browser.driver.execute_script(buttons) if name in files]
+    check.equal("the files are in order", names, list(files))
+    for name, text in [("table.csv", "Größe"), ("page.html", "asleep")]:
+        browser.click("button", name)
+        browser.see("[role=dialog], .modal", name)
+        browser.see("[role=dialog], .modal", text)
+        browser.press("body", "ESCAPE")
+        check.until("the file closes", lambda: not browser.count("[role=dialog], .modal"))
 
 
 def _sees_attached_picture(world: World, browser: Browser) -> None:

@@ -95,6 +95,7 @@ impl ZoneChange<'_> {
         for permit in source.iter().chain([&permit]) {
             permit.move_metadata();
         }
+        permit.note_move();
         for permit in source.iter_mut().chain([&mut permit]) {
             permit.give_back_lock();
         }

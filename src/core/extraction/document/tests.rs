@@ -411,3 +411,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_archive_is_its_list() {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    let plain = SimpleFileOptions::default();
+    writer.add_directory("d", plain).expect("a directory");
+    for (name, content) in [("d/Übersicht März.csv", "a;b\n"), ("AAAAAAAAAAAA.txt", "")] {
+        writer.start_file(name, plain).expect("an entry");
+        writer.write_all(content.as_bytes()).expect("its content");
+    }
+    let mut bytes = writer.finish().expect("an archive").into_inner();
+    // 報告書ガイド, as Windows in Japan packs it.
+    let shift_jis = b"\x95\xf1\x8d\x90\x8f\x91\x83K\x83C\x83h";
+    while let Some(at) = bytes.windows(12).position(|name| name == b"AAAAAAAAAAAA") {
+        bytes[at..at + 12].copy_from_slice(shift_jis);
+    }
+    let list = text_of(DocumentKind::Zip, Cursor::new(bytes)).expect("a list");
+    let lines = [
+        "ZIP archive: 2 files, 4 bytes unpacked",
+        "            d/",
+        "         4  d/Übersicht März.csv",
+        "         0  報告書ガイド.txt",
+    ];
+    assert_eq!(list, lines.join("\n") + "\n");
+    assert!(read(DocumentKind::Zip, &[]).is_ok());
+    assert!(text_of(DocumentKind::Zip, Cursor::new(b"PK\x03\x04".to_vec())).is_err());
+}

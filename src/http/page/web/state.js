@@ -3,7 +3,7 @@
 import { batch, computed, effect, signal } from "./lib/core.js";
 import { call, place, read, Refusal } from "./api.js";
 import { extension } from "./format.js";
-import { language, word } from "./words.js";
+import { word } from "./words.js";
 
 /** @typedef {{name: string, type: "file"|"directory", size: number, modified: number, writable: boolean, owner?: string, own?: boolean, mode?: string}} Entry */
 /** @typedef {{zone: string, group?: string, chat?: string, path: string, open?: string, view?: "links"|"tokens"|"bin"|"admin"|"chats"|"search", query?: string}} Location */
@@ -53,7 +53,8 @@ export const notes = personal(/** @type {{id: number, text: string, kind: string
 /** Whether the places are shown, where they do not fit beside the list. */
 export const menuOpen = signal(false);
 
-const compare = new Intl.Collator(language, { numeric: true, sensitivity: "base" }).compare;
+/** The order of names in the language of the person. */
+export const { compare } = new Intl.Collator([...navigator.languages], { numeric: true });
 
 /** The entries in the order that was asked for: folders first. */
 export const entries = computed(() => {
@@ -243,7 +244,8 @@ async function readGroups() {
   // Without users there are no groups.
   if (session.value.mode !== "user") return;
   try {
-    groups.value = (await call("shed_group_list")).groups;
+    const { groups: found } = await call("shed_group_list");
+    groups.value = found.sort((/** @type {any} */ a, /** @type {any} */ b) => compare(a.name, b.name));
   } catch {
     // Where groups cannot be had, the other places can.
   }

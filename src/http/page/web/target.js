@@ -5,7 +5,7 @@ import { place, read } from "./api.js";
 import { close, Dialog } from "./dialog.js";
 import { join, parent } from "./format.js";
 import { EntryIcon, Icon } from "./icons.js";
-import { attempt, dialog, isSameZone, location, personal, zones } from "./state.js";
+import { attempt, compare, dialog, isSameZone, location, personal, zones } from "./state.js";
 import { word } from "./words.js";
 
 /** @typedef {{zone: string, group?: string, path: string, copies: boolean}} Target */
@@ -47,7 +47,8 @@ async function show(/** @type {any} */ to) {
   const found = await attempt(() => read("list", { ...place(to), path: to.path || "." }));
   if (at.value !== to) return;
   const entries = found?.entries ?? [];
-  folders.value = entries.filter((/** @type {any} */ entry) => entry.type === "directory").map((/** @type {any} */ entry) => entry.name);
+  const inside = entries.filter((/** @type {any} */ entry) => entry.type === "directory");
+  folders.value = inside.map((/** @type {any} */ entry) => entry.name).sort(compare);
 }
 
 function TargetDialog({ from, chosen, end }) {

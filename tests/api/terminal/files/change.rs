@@ -181,6 +181,44 @@ fn what_moves_is_at_its_new_path_and_nothing_is_overwritten() {
 }
 
 #[test]
+fn a_move_that_is_sent_twice_is_one() {
+    let app = team::app();
+    let ada = app.as_user("ada");
+    for top in ["/storage", "/documents"] {
+        let (old, new) = (
+            format!("{top}/März.csv"),
+            format!("{top}/報告書 2026年.csv"),
+        );
+        let call = || moved(&ada, &old, &new);
+        let gone = || refused(&call(), 404, "FILE_NOT_FOUND", &format!("`{old}`"));
+        write(&ada, &old, "1");
+        let first = call();
+        assert_eq!(first.status, 200, "{}", first.text);
+        for _ in 0..2 {
+            assert_eq!((call().status, call().body), (200, first.body.clone()));
+        }
+        assert_eq!(text(&ada, &new), "1");
+        // Another move, another file, and what was moved and is gone are others.
+        refused(
+            &moved(&ada, &old, &format!("{top}/b")),
+            404,
+            "FILE_NOT_FOUND",
+            "`",
+        );
+        write(&ada, "/storage/other.txt", "x");
+        gone();
+        write(&ada, &old, "2");
+        refused(&call(), 409, "FILE_EXISTS", &format!("`{new}`"));
+        delete(&ada, &new);
+        call();
+        let bob = app.as_user("bob");
+        refused(&moved(&bob, &old, &new), 404, "FILE_NOT_FOUND", "`");
+        delete(&ada, &new);
+        gone();
+    }
+}
+
+#[test]
 fn what_moves_to_another_zone_is_there_alone() {
     let app = TestApp::start();
     let client = app.client();

@@ -12,7 +12,7 @@ fn names(answer: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_zones_are_the_top_and_read_only() {
+fn the_zones_are_the_top_where_nothing_is_made() {
     let app = TestApp::start();
     let top = app.client().get("/terminal/files/list?directory=/");
     assert_eq!(top.status, 200);

@@ -1,7 +1,7 @@
 //! The places of the tree, and who sees which.
 
-use fileshed_test_support::TestApp;
-use serde_json::json;
+use fileshed_test_support::{Client, TestApp};
+use serde_json::{Value, json};
 
 use super::{delete, get, names, post, refused, text, write};
 use crate::groups::team;
@@ -39,13 +39,32 @@ fn top_folders_are_only_looked_into() {
         let listed = get(&ada, "/files/list", &[("directory", top)]);
         assert_eq!((listed.status, &listed.body["dir"]), (200, &json!(path)));
     }
-    let top = get(&ada, "/files/list", &[("directory", "/")]);
-    let entries = top.body["entries"].as_array().unwrap();
-    assert!(
-        entries
-            .iter()
-            .all(|entry| entry["writable"] == false && entry["type"] == "directory")
-    );
+}
+
+/// The entries of a directory, and those of them that the caller may put files into.
+fn writable(client: &Client<'_>, directory: &str) -> (Vec<String>, Vec<String>) {
+    let listed = get(client, "/files/list", &[("directory", directory)]);
+    assert_eq!(listed.body["writable"], false, "{}", listed.text);
+    let entries = listed.body["entries"].as_array().unwrap().iter();
+    let entries = entries.inspect(|entry| assert_eq!(entry["type"], "directory"));
+    let name = |entry: &Value| entry["name"].as_str().unwrap().to_owned();
+    let (all, may): (Vec<_>, Vec<_>) = entries
+        .map(|entry| {
+            let may = entry["writable"] == true;
+            (name(entry), may.then(|| name(entry)))
+        })
+        .unzip();
+    (all, may.into_iter().flatten().collect())
+}
+
+#[test]
+fn top_folders_that_take_files_are_not_read_only() {
+    let app = team::app();
+    let ada = app.as_user("ada");
+    let (all, may) = writable(&ada, "/");
+    assert_eq!(all, ["documents", "groups", "logs", "storage", "uploads"]);
+    assert_eq!(may, ["documents", "storage"]);
+    assert_eq!(writable(&ada, "/groups").1, ["Team"]);
 }
 
 #[test]

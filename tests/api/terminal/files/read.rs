@@ -247,3 +247,37 @@ fn a_slash_that_was_left_out_is_shown() {
         refused(&read, 404, "FILE_NOT_FOUND", meant);
     }
 }
+
+#[test]
+fn an_archive_is_read_as_its_list() {
+    let app = TestApp::start();
+    let client = app.client();
+    for name in ["Übersicht März.csv", "報告書 2026年.md", "a/straße.txt"] {
+        write(&client, &format!("/storage/d/{name}"), "ü\n");
+    }
+    let packed = json!({"src": "d", "dest": "ガイド.zip"});
+    client.data_in("storage", "shed_zip", packed);
+    let read = get(&client, "/files/read", &[("path", "/storage/ガイド.zip")]);
+    let list = read.body["content"].as_str().expect("a list");
+    assert!(
+        list.starts_with("ZIP archive: 3 files, 9 bytes unpacked\n"),
+        "{list}"
+    );
+    for name in [
+        "d/Übersicht März.csv",
+        "d/報告書 2026年.md",
+        "d/a/straße.txt",
+    ] {
+        assert!(list.contains(&format!("         3  {name}\n")), "{list}");
+    }
+    // The other readers have the same.
+    let lines = json!({"zone": "storage", "path": "ガイド.zip", "offset": 2, "limit": 2});
+    let lines = client.call("shed_read", &lines).data().clone();
+    assert_eq!(lines["total_lines"], read.body["total_lines"]);
+    let compact = client.post("fs/read_file", br#"{"path": "\u30ac\u30a4\u30c9.zip"}"#);
+    assert!(compact.text.contains("straße.txt"), "{}", compact.text);
+    // What only has the name is what it is.
+    write(&client, "/storage/no.zip", "text");
+    let text = get(&client, "/files/read", &[("path", "/storage/no.zip")]);
+    assert_eq!(text.body["content"], "text");
+}

@@ -490,3 +490,49 @@ fn logs_are_read_and_nothing_else() {
     );
     refused(&climbing, 404, "FILE_NOT_FOUND", "/etc/passwd");
 }
+
+#[test]
+fn a_page_has_its_pictures_and_styles_in_it() {
+    let app = TestApp::start();
+    let client = app.client();
+    let page = "<meta charset=iso-8859-1><link rel=stylesheet href='stil%20%C3%BC.css?1'>\
+        <img src=\"図/点.svg\"><script src=a.js></script><a href=\"図/点.svg\">Größe</a>\
+        <img src=\"../oben.svg\"><img src=\"/storage/oben.svg\"><img src=\"geheim.csv\">\
+        <img src=\"https://example.org/x.png\"><img src=\"none.png\">";
+    write(&client, "/storage/seite/Übersicht.html", page);
+    write(&client, "/storage/seite/stil ü.css", "p { color: red }");
+    write(&client, "/storage/seite/図/点.svg", "<svg/>");
+    write(&client, "/storage/seite/a.js", "1");
+    write(&client, "/storage/seite/geheim.csv", "a,b");
+    write(&client, "/storage/oben.svg", "<svg/>");
+    let address = "/terminal/files/serve/storage/seite/%C3%9Cbersicht.html";
+    let served = client.get(address);
+    let svg = "data:image/svg+xml;base64,PHN2Zy8+";
+    let expected = page
+        .replace(
+            "'stil%20%C3%BC.css?1'",
+            "\"data:text/css;charset=utf-8;base64,cCB7IGNvbG9yOiByZWQgfQ==\"",
+        )
+        .replace("<img src=\"図/点.svg\">", &format!("<img src=\"{svg}\">"))
+        .replace(
+            "=a.js",
+            "=\"data:text/javascript;charset=utf-8;base64,MQ==\"",
+        );
+    assert_eq!(served.text, expected);
+    assert_eq!(served.header("content-type"), "text/html; charset=utf-8");
+    assert_eq!(
+        served.header("content-length"),
+        served.bytes.len().to_string()
+    );
+    let policy = served.header("content-security-policy");
+    for part in ["script-src data: ", "style-src data: ", "img-src data: "] {
+        assert!(policy.contains(part), "{policy}");
+    }
+    // Its bytes are what they were for everybody else.
+    let view = get(
+        &client,
+        "/files/view",
+        &[("path", "/storage/seite/Übersicht.html")],
+    );
+    assert_eq!(view.text, page);
+}
