@@ -173,16 +173,13 @@ const OF_ADDRESSES: &str = "http,https,tcp,tls,httpproxy,crypto,data";
 pub(super) fn ffmpeg(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
     let writes = checker.rule.name == "ffmpeg";
     let syntax = &checker.rule.syntax;
-    let few_threads = writes && !args.iter().any(|word| word.starts_with("-threads"));
+    let few = writes && !args.iter().any(|word| word.starts_with("-threads"));
+    let threads: &[&str] = if few { &["-threads", FEW] } else { &[] };
     let has = |names: &[&str]| args.iter().any(|word| names.contains(&&**word));
     let codecs = ["-c", "-c:v", "-codec", "-codec:v", "-vcodec"];
     let is_free = !has(&["-pix_fmt", "-vn"]) && (has(&["libx264"]) || !has(&codecs));
     if writes {
-        quiet(checker, args);
-        for option in ["-filter_threads", "-filter_complex_threads"] {
-            checker.fixed(option);
-            checker.fixed(FEW);
-        }
+        add(checker, messages(checker.rule.list("measures"), args));
     }
     // The next input is a graph of filters.
     let mut is_graph = false;
@@ -190,10 +187,9 @@ pub(super) fn ffmpeg(checker: &mut Checker<'_>, args: &[String]) -> Result<(), C
     while let Some(word) = words.next() {
         let Some(option) = word.strip_prefix('-').filter(|name| !name.is_empty()) else {
             if writes {
-                limit_threads(checker, few_threads);
+                add(checker, threads);
                 if is_free && FILMS.iter().any(|ending| has_ending(word, ending)) {
-                    checker.fixed("-pix_fmt");
-                    checker.fixed("yuv420p");
+                    add(checker, &["-pix_fmt", "yuv420p"]);
                 }
                 file(ArgumentRole::Write, word, checker)?;
             } else {
@@ -212,7 +208,7 @@ pub(super) fn ffmpeg(checker: &mut Checker<'_>, args: &[String]) -> Result<(), C
             return Err(checker.refuse(word, "an option is not read from a file"));
         }
         if name == "i" {
-            limit_threads(checker, few_threads);
+            add(checker, threads);
             match words.next() {
                 Some(graph) if is_graph => {
                     checker.switch(word)?;
@@ -247,24 +243,26 @@ pub(super) fn ffmpeg(checker: &mut Checker<'_>, args: &[String]) -> Result<(), C
     Ok(())
 }
 
-/// Leaves out of the messages of ffmpeg what nobody asked for. A filter that measures says what it found
-/// there, and without an output the messages are the answer.
-fn quiet(checker: &mut Checker<'_>, args: &[String]) {
+fn add(checker: &mut Checker<'_>, words: &[&str]) {
+    words.iter().for_each(|word| checker.fixed(word));
+}
+
+/// Returns the options that leave out of the messages of ffmpeg what nobody asked for. A filter that
+/// measures says what it found there, and without an output the messages are the answer.
+fn messages(measures: &[&str], args: &[String]) -> &'static [&'static str] {
     let has = |names: &[&str]| args.iter().any(|word| names.contains(&&**word));
-    let measures = checker.rule.list("measures");
     let says = |word: &String| measures.iter().any(|name| word.contains(name));
     let is_output = match args {
         [.., option, last] => option != "-i" && !last.starts_with('-'),
         _ => false,
     };
-    let level: &[&str] = if has(&["-loglevel", "-v", "-stats"]) {
+    if has(&["-loglevel", "-v", "-stats"]) {
         &[]
     } else if is_output && !has(&["null"]) && !args.iter().any(says) {
         &["-loglevel", "warning"]
     } else {
         &["-nostats"]
-    };
-    level.iter().for_each(|word| checker.fixed(word));
+    }
 }
 
 /// Threads for each input and output: by default they are more than the processors, and each has a stack
@@ -274,14 +272,6 @@ const FEW: &str = "2";
 /// Films that browsers play if each pixel has half of the colour: ffmpeg itself keeps all of what computers
 /// draw, in twice the memory.
 const FILMS: [&str; 3] = [".mp4", ".m4v", ".mov"];
-
-/// Bounds the threads of the input or output that follows, unless the caller does.
-fn limit_threads(checker: &mut Checker<'_>, few: bool) {
-    if few {
-        checker.fixed("-threads");
-        checker.fixed(FEW);
-    }
-}
 
 /// An input behind `option`, with the protocols that it may use.
 fn input(word: &str, option: Option<&str>, checker: &mut Checker<'_>) -> Result<(), CommandError> {

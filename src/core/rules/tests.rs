@@ -77,7 +77,7 @@ fn words(line: &str) -> Vec<String> {
 
 #[test]
 fn every_line_of_the_table_is_read() {
-    assert_eq!(table::read().map(|rules| rules.len()), Ok(142));
+    assert_eq!(table::read().map(|rules| rules.len()), Ok(143));
 }
 
 #[test]
@@ -455,12 +455,12 @@ fn media_tools_read_addresses_where_there_is_a_network() {
             [
                 "-hide_banner",
                 "-nostdin",
-                "-loglevel",
-                "warning",
                 "-filter_threads",
                 "2",
                 "-filter_complex_threads",
                 "2",
+                "-loglevel",
+                "warning",
                 "-threads",
                 "2",
                 "-protocol_whitelist",
@@ -601,7 +601,7 @@ fn fixed_arguments_stand_where_the_tools_want_them() {
         (
             "-v error -threads 2 -i a.mp4 b.mp4",
             "",
-            "-v error -threads 2 {} -i a.mp4 b.mp4",
+            "-v error -threads 2 {} -i a.mp4 -pix_fmt yuv420p b.mp4",
         ),
         ("-i a.mp4", "-nostats ", "-threads 2 {} -i a.mp4"),
         (
@@ -621,7 +621,7 @@ fn fixed_arguments_stand_where_the_tools_want_them() {
         ),
     ] {
         let expected = format!(
-            "-hide_banner -nostdin {fixed}{few} {}",
+            "-hide_banner -nostdin {few} {fixed}{}",
             rest.replace("{}", files)
         );
         assert_eq!(ffmpeg(line), expected, "{line}");

@@ -82,7 +82,7 @@ impl ProcessAnswer {
         Ok(Self {
             process: summary,
             cwd: process.identity.cwd.clone(),
-            output: output.entries,
+            output: merged(output.entries),
             truncated: output.truncated,
             next_offset: output.next_offset,
         })
@@ -107,6 +107,18 @@ impl ProcessAnswer {
         }
         news
     }
+}
+
+/// Joins what was written to one stream in a row.
+fn merged(entries: Vec<OutputEntry>) -> Vec<OutputEntry> {
+    let mut merged: Vec<OutputEntry> = Vec::new();
+    for entry in entries {
+        match merged.last_mut() {
+            Some(last) if last.r#type == entry.r#type => last.data.push_str(&entry.data),
+            _ => merged.push(entry),
+        }
+    }
+    merged
 }
 
 /// Reads how long a call waits for the end of a process, and fails at a number of entries that means

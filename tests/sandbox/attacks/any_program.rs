@@ -105,7 +105,7 @@ fn memory_of_every_kind_is_bounded() {
                 let reserved = ended.output.split("DONE, reserved: ").nth(1);
                 let reserved = reserved.and_then(|number| number.trim().parse::<u64>().ok());
                 assert!(
-                    reserved.is_some_and(|reserved| reserved <= 32 * LIMIT),
+                    reserved.is_some_and(|reserved| reserved <= 256 * LIMIT),
                     "{what}"
                 );
                 let ways = ended

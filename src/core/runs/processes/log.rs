@@ -54,7 +54,7 @@ pub struct OutputSpan {
 /// Entries of a log.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Output {
-    /// In the order in which they were written; those of one stream in a row are one.
+    /// In the order in which they were written.
     pub entries: Vec<OutputEntry>,
     /// The offset of what follows.
     pub next_offset: u64,
@@ -347,23 +347,11 @@ impl ProcessLog {
             number += 1;
         }
         Ok(Output {
-            entries: merged(entries),
+            entries: entries.into(),
             next_offset: number,
             truncated,
         })
     }
-}
-
-/// Joins what was written to one stream in a row.
-fn merged(entries: VecDeque<OutputEntry>) -> Vec<OutputEntry> {
-    let mut merged: Vec<OutputEntry> = Vec::new();
-    for entry in entries {
-        match merged.last_mut() {
-            Some(last) if last.r#type == entry.r#type => last.data.push_str(&entry.data),
-            _ => merged.push(entry),
-        }
-    }
-    merged
 }
 
 /// Whether the log in this file says how its process ended.

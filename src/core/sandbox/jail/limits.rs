@@ -18,7 +18,7 @@ const DATA: u64 = 2;
 
 /// Bytes of address space for each byte of memory. Interpreters reserve far more than they use; but what
 /// is written and then made read-only counts as data no more, and tables of pages never do.
-const ADDRESSES: u64 = 32;
+const ADDRESSES: u64 = 256;
 
 /// Signals that wait with what they carry, of the account. Who has reached this limit sends none, and
 /// the server, which has a higher one, still does.

@@ -65,6 +65,8 @@ fn answers_of_a_terminal_are_short() {
         printf '  %s' $line >&2; sleep 0.05; done; exit 1";
     let trace = ran(&client, trace);
     assert_eq!(trace["output"].as_array().map(Vec::len), Some(1), "{trace}");
+    let length = trace.to_string().len();
+    assert!(length <= 140, "{length} characters: {trace}");
     for number in 0..27 {
         ran(&client, &format!("echo {number} > file-{number}.txt"));
     }
