@@ -53,18 +53,22 @@ pub enum Limit {
 }
 
 /// What programs say of the limits on memory, in lower case.
-const WORDS_OF_MEMORY: [&str; 7] = [
+const WORDS_OF_MEMORY: [&str; 8] = [
     "cannot allocate memory",
     "memory exhausted",
     "out of memory",
     "not enough memory",
     "can't allocate",
+    "malloc of size",
     "bad_alloc",
     "memoryerror",
 ];
 
 /// What programs say where no process can be started, beside [`AGAIN`].
-const WORDS_OF_STARTING: [&str; 3] = ["fork", "process", "clone"];
+const WORDS_OF_STARTING: [&str; 4] = ["fork", "clone", "spawn", "new process"];
+
+/// The same of a thread; the filters of ffmpeg have threads, which it does not mention.
+const WORDS_OF_THREADS: [&str; 2] = ["thread", "filter"];
 
 /// How the system names EAGAIN, which has other causes too.
 const AGAIN: &str = "resource temporarily unavailable";
@@ -96,10 +100,11 @@ impl Limit {
         if has("too many open files") && !has("too many open files in system") {
             return Some(Self::OpenFiles);
         }
-        if has("can't start new thread") || has(AGAIN) && has("thread") {
+        let starting = |words: &[&str]| has(AGAIN) && words.iter().any(|text| has(text));
+        if has("can't start new thread") || starting(&WORDS_OF_THREADS) {
             return Some(Self::of_threads(settings.exec_memory_limit_mb));
         }
-        (has(AGAIN) && WORDS_OF_STARTING.iter().any(|text| has(text))).then_some(Self::Processes)
+        starting(&WORDS_OF_STARTING).then_some(Self::Processes)
     }
 
     /// Returns the limit that threads of one process reach first.
@@ -152,6 +157,8 @@ mod tests {
         for words in [
             "libgomp: Thread creation failed: Resource temporarily unavailable",
             "RuntimeError: can't start new thread",
+            "Failed to inject frame into filter network: Resource temporarily unavailable\n\
+             Error while processing the decoded data for stream #0:0",
         ] {
             for (mebibytes, setting) in [(512, "exec_memory_limit_mb"), (4096, "processes")] {
                 let mut settings = Settings::new("unused");
@@ -180,6 +187,10 @@ mod tests {
                 "exec_memory_limit_mb",
             ),
             ("std::bad_alloc", "exec_memory_limit_mb"),
+            (
+                "x264 [error]: malloc of size 10982272 failed",
+                "exec_memory_limit_mb",
+            ),
             ("dd: error writing 'x': File too large", "max_file_size_mb"),
             ("paste: xaiq: Too many open files", "open_files"),
             (
@@ -196,6 +207,7 @@ mod tests {
             "read: Resource temporarily unavailable",
             "x: Too many open files in system",
             "memory.md: Permission denied",
+            "Error while processing x: Resource temporarily unavailable",
         ] {
             assert_eq!(Limit::of_words(words, &settings), None, "{words}");
         }
