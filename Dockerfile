@@ -45,6 +45,7 @@ RUN apt-get update \
         less \
         libc-bin \
         libimage-exiftool-perl \
+        librsvg2-bin \
         libxml2-utils \
         lz4 \
         ncal \

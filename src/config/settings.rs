@@ -110,7 +110,7 @@ pub static SETTINGS: &[Setting] = settings! {
         "Seconds a command may run unless the call says otherwise";
     open "exec_timeout_max" core.exec_timeout_max: "Most seconds a call may ask for";
     open "exec_memory_limit_mb" core.exec_memory_limit_mb:
-        "Memory of one process of a command in MiB";
+        "Memory that one process of a command may use, in MiB";
     open "exec_cpu_limit_seconds" core.exec_cpu_limit_seconds:
         "CPU seconds of one process of a command";
     open "exec.temporary_max_mb" core.exec_temporary_max_mb:

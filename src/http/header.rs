@@ -54,16 +54,15 @@ pub(super) const PREFER: HeaderName = HeaderName::from_static("prefer");
 pub(super) const X_FILESHED_PREFER: HeaderName = HeaderName::from_static("x-fileshed-prefer");
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
-/// The form of the answer that the headers ask for. Of several the first counts (part 2), and what
-/// is not known is ignored.
-pub(super) fn answers(headers: &HeaderMap) -> Answers {
-    let wanted = [PREFER, X_FILESHED_PREFER]
+/// The form of the answer that the headers ask for; `None` if they ask for none. Of several the first
+/// counts (part 2), and what is not known is ignored.
+pub(super) fn answers(headers: &HeaderMap) -> Option<Answers> {
+    [PREFER, X_FILESHED_PREFER]
         .iter()
         .flat_map(|name| headers.get_all(name))
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
-        .find_map(returned);
-    wanted.unwrap_or_default()
+        .find_map(returned)
 }
 
 /// `return=minimal`, in any case, with or without quotes and parameters.
@@ -95,24 +94,24 @@ mod tests {
     #[test]
     fn the_first_known_preference_counts() {
         for (name, value, meant) in [
-            (PREFER, "return=minimal", Answers::Minimal),
+            (PREFER, "return=minimal", Some(Answers::Minimal)),
             (
                 PREFER,
                 "wait=10, Return = \"minimal\"; x=1",
-                Answers::Minimal,
+                Some(Answers::Minimal),
             ),
             (
                 PREFER,
                 "return=representation, return=minimal",
-                Answers::Full,
+                Some(Answers::Full),
             ),
-            (PREFER, "return=everything", Answers::Full),
-            (PREFER, "respond-async", Answers::Full),
-            (X_FILESHED_PREFER, "return=minimal", Answers::Minimal),
+            (PREFER, "return=everything", None),
+            (PREFER, "respond-async", None),
+            (X_FILESHED_PREFER, "return=minimal", Some(Answers::Minimal)),
         ] {
             let headers = HeaderMap::from_iter([(name, HeaderValue::from_static(value))]);
             assert_eq!(answers(&headers), meant, "{value}");
         }
-        assert_eq!(answers(&HeaderMap::new()), Answers::Full);
+        assert_eq!(answers(&HeaderMap::new()), None);
     }
 }

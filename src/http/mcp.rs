@@ -16,7 +16,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use fileshed_core::fair::CallSlot;
-use fileshed_core::{Channel, Error, Mutex};
+use fileshed_core::{Answers, Channel, Error, Mutex};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
@@ -89,7 +89,7 @@ async fn answer(toolset: McpToolset, mut request: ServerRequest) -> Response {
     request.body = body;
     let call = request.of(caller);
     let answered = SURFACE.answer_to(call, |call| async move {
-        let answers = header::answers(&call.parts.headers);
+        let answers = header::answers(&call.parts.headers).unwrap_or_default();
         let outcome = CallOutcome::default();
         let answered = run(toolset, call, &outcome).await;
         let mut response = answered.unwrap_or_else(envelope::failure);
@@ -98,6 +98,11 @@ async fn answer(toolset: McpToolset, mut request: ServerRequest) -> Response {
         Ok(response)
     });
     answered.await
+}
+
+/// The form of the answers to a request. A model reads them, so the usual form is the short one.
+fn answers(parts: &Parts) -> Answers {
+    header::answers(&parts.headers).unwrap_or(Answers::Minimal)
 }
 
 /// Whether a gateway calls for nobody: with the right key, from where it may.
@@ -135,7 +140,7 @@ async fn run(
     outcome: &CallOutcome,
 ) -> Result<Response, Error> {
     let mut admitted = call.admit().await?;
-    call.caller.client.answers = header::answers(&call.parts.headers);
+    call.caller.client.answers = answers(&call.parts);
     let limit = call.server.body_limit;
     let text = call.read_body(limit, &mut admitted).await?;
     let message = match Message::read(&text)? {

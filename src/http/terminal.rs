@@ -80,9 +80,11 @@ const SHELL: &str = "/api/terminals/{session_id}";
 /// are offered those that have a text.
 static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
     vec![
-        endpoint(GET, "/files/list", "list_files", entries::list)
+        endpoint(GET, "/files/table", "list_files", entries::table)
             .doc("List a directory.")
-            .at_once(entries::list_at_once),
+            .at_once(entries::list_at_once::<entries::DirectoryTable>),
+        endpoint(GET, "/files/list", "list_entries", entries::list)
+            .at_once(entries::list_at_once::<entries::ListedDirectory>),
         endpoint(GET, "/files/grep", "grep_search", find::grep).doc("Search the lines of files."),
         endpoint(GET, "/files/glob", "glob_search", find::glob)
             .doc("Find files and directories by name."),

@@ -164,7 +164,7 @@ async fn answer(
     toolset: Toolset,
     mut call: Call,
 ) -> Result<Response, Error> {
-    let answers = header::answers(&call.parts.headers);
+    let answers = header::answers(&call.parts.headers).unwrap_or_default();
     let client = &mut call.caller.client;
     (client.toolset, client.answers) = (toolset, answers);
     let client = *client;

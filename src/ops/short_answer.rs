@@ -133,7 +133,7 @@ fn lines(list: &Value) -> Option<Value> {
 }
 
 /// Objects as CSV, without columns that no row has; nothing where there is no row.
-fn table(columns: &[&str], rows: &[Value]) -> Option<String> {
+pub(crate) fn table(columns: &[&str], rows: &[Value]) -> Option<String> {
     if rows.is_empty() {
         return None;
     }

@@ -188,7 +188,7 @@ fn ends_everything(reason: Reason) {
         shell.type_in("echo re''ady\n");
         shell.until("\nready");
         let line = json!({"command": "sleep 600", "cwd": "/groups/team"}).to_string();
-        let process = ada.send("POST", "/terminal/execute", line.as_bytes());
+        let process = ada.send("POST", "/terminal/execute?wait=0", line.as_bytes());
         assert!(process.body["id"].is_string(), "{}", process.text);
         shell
     });

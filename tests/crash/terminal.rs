@@ -10,7 +10,7 @@ const RUNNING: usize = 10;
 
 fn execute(client: &Client<'_>, command: &str) -> String {
     let body = json!({"command": command}).to_string();
-    let answer = client.send("POST", "/terminal/execute", body.as_bytes());
+    let answer = client.send("POST", "/terminal/execute?wait=0", body.as_bytes());
     assert_eq!(answer.status, 200, "{}", answer.text);
     answer.body["id"].as_str().unwrap().to_owned()
 }

@@ -10,7 +10,12 @@ use crate::page::{pages, read, words};
 use fileshed_test_support::repository;
 
 /// Capital names that are somebody else's.
-const FOREIGN: [&str; 22] = [
+const FOREIGN: [&str; 27] = [
+    "MAP_GROWSDOWN",
+    "RLIMIT_AS",
+    "RLIMIT_DATA",
+    "RLIMIT_FSIZE",
+    "RLIMIT_STACK",
     "ENABLE_FORWARD_USER_INFO_HEADERS",
     "FORWARD_USER_INFO_HEADER_JWT_SECRET",
     "TERMINAL_SERVER_CONNECTIONS",

@@ -5,7 +5,7 @@
 //! fooled. `egress` does the same with the way to the network. `users` lets one user
 //! look for another through HTTP. `ordinary` runs every whitelisted command that is installed in
 //! its usual work, through HTTP, inside the same confinement; `endurance` runs very many of them.
-//! `kernel_accounts` lets one user take all that the kernel counts.
+//! `memory` has honest work at the usual limit, and processes that want more. `kernel_accounts` lets one user take all that the kernel counts.
 //! `shell` runs lines of the shell, which nobody has judged.
 
 #![expect(
@@ -20,6 +20,7 @@ mod closed;
 mod egress;
 mod endurance;
 mod kernel_accounts;
+mod memory;
 mod ordinary;
 mod shell;
 mod users;

@@ -185,6 +185,12 @@ pub(crate) fn instead(name: &str) -> Option<Hint> {
         .map(rendered)
 }
 
+/// Returns the advice to a line of a terminal that names a program which is no use there.
+#[must_use]
+pub fn instead_in_terminal(name: &str) -> Option<&'static str> {
+    entry(&format!("${name}"))
+}
+
 /// A text of the rules themselves; its name begins with `@`.
 pub(crate) fn said(name: &str) -> Hint {
     entry(name).map(rendered).unwrap_or_default()

@@ -43,6 +43,7 @@ fileshed_types::catalogue_test!("../../../tests/texts/failures/rules.md");
 #[cfg(test)]
 mod tests;
 
+pub use alternatives::instead_in_terminal;
 pub use error::{CommandError, CommandRefusal};
 pub use plan::{ArchiveArgument, CommandContext, CommandPlan, Compression, Growth, PathArgument};
 pub use syntax::CommandRule;

@@ -40,6 +40,9 @@ pub(super) fn magick(checker: &mut Checker<'_>, args: &[String]) -> Result<(), C
 /// Checks the arguments of convert, whose last operand is written, or of identify.
 pub(super) fn convert(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
     let writes = checker.rule.name != "identify";
+    if writes && let Some(drawing) = args.iter().find(|word| has_ending(word, ".svg")) {
+        return draw(checker, drawing, args);
+    }
     let mut words = args.iter().map(String::as_str).enumerate();
     let mut images = Vec::new();
     // Most options are reset by `+option`, which takes no value.
@@ -50,7 +53,7 @@ pub(super) fn convert(checker: &mut Checker<'_>, args: &[String]) -> Result<(), 
             .filter(|name| !name.is_empty());
         let Some(name) = option else {
             let last = writes && index + 1 == args.len() && index > 0;
-            if word.to_ascii_lowercase().ends_with(".pdf") {
+            if has_ending(word, ".pdf") {
                 return Err(checker.refuse_with(
                     word,
                     "pictures and PDFs are not turned into each other here",
@@ -85,6 +88,31 @@ pub(super) fn convert(checker: &mut Checker<'_>, args: &[String]) -> Result<(), 
         }
     }
     Ok(())
+}
+
+fn has_ending(word: &str, ending: &str) -> bool {
+    word.to_ascii_lowercase().ends_with(ending)
+}
+
+/// Has the program that draws SVG do what convert would leave to it: one drawing becomes one picture.
+fn draw(checker: &mut Checker<'_>, drawing: &str, args: &[String]) -> Result<(), CommandError> {
+    if let [first, picture] = args
+        && first == drawing
+        && has_ending(picture, ".png")
+    {
+        checker.rule = rule_of("rsvg-convert").unwrap_or(checker.rule);
+        checker.operand(ArgumentRole::Read, drawing)?;
+        checker.fixed("-o");
+        return checker.operand(ArgumentRole::Write, picture);
+    }
+    let name = drawing.split('.').next().unwrap_or("drawing");
+    let args = [drawing.to_owned(), "-o".to_owned(), format!("{name}.png")];
+    let call = text::call(checker.context, "rsvg-convert", &args);
+    Err(checker.refuse_with(
+        drawing,
+        "an SVG becomes a PNG first, without other options",
+        Hint::new("use ").call(call),
+    ))
 }
 
 /// What turns pictures into a PDF, or a PDF into pictures.
@@ -145,10 +173,24 @@ const OF_ADDRESSES: &str = "http,https,tcp,tls,httpproxy,crypto,data";
 pub(super) fn ffmpeg(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
     let writes = checker.rule.name == "ffmpeg";
     let syntax = &checker.rule.syntax;
+    let few = writes && !args.iter().any(|word| word.starts_with("-threads"));
+    let threads: &[&str] = if few { &["-threads", FEW] } else { &[] };
+    let has = |names: &[&str]| args.iter().any(|word| names.contains(&&**word));
+    let codecs = ["-c", "-c:v", "-codec", "-codec:v", "-vcodec"];
+    let is_free = !has(&["-pix_fmt", "-vn"]) && (has(&["libx264"]) || !has(&codecs));
+    if writes {
+        add(checker, messages(checker.rule.list("measures"), args));
+    }
+    // The next input is a graph of filters.
+    let mut is_graph = false;
     let mut words = args.iter().map(String::as_str);
     while let Some(word) = words.next() {
         let Some(option) = word.strip_prefix('-').filter(|name| !name.is_empty()) else {
             if writes {
+                add(checker, threads);
+                if is_free && FILMS.iter().any(|ending| has_ending(word, ending)) {
+                    add(checker, &["-pix_fmt", "yuv420p"]);
+                }
                 file(ArgumentRole::Write, word, checker)?;
             } else {
                 input(word, None, checker)?;
@@ -166,10 +208,16 @@ pub(super) fn ffmpeg(checker: &mut Checker<'_>, args: &[String]) -> Result<(), C
             return Err(checker.refuse(word, "an option is not read from a file"));
         }
         if name == "i" {
+            add(checker, threads);
             match words.next() {
+                Some(graph) if is_graph => {
+                    checker.switch(word)?;
+                    checker.operand(ArgumentRole::Word, graph)?;
+                }
                 Some(named) => input(named, Some(word), checker)?,
                 None => checker.switch(word)?,
             }
+            is_graph = false;
             continue;
         }
         checker.switch(word)?;
@@ -177,7 +225,10 @@ pub(super) fn ffmpeg(checker: &mut Checker<'_>, args: &[String]) -> Result<(), C
             continue;
         }
         let Some(value) = words.next() else { continue };
-        if name == "f" && checker.rule.list("formats").contains(&value) {
+        if name == "f" {
+            is_graph = writes && value == "lavfi";
+        }
+        if name == "f" && !is_graph && checker.rule.list("formats").contains(&value) {
             return Err(checker.refuse_with(
                 value,
                 "this format names inputs or outputs of its own",
@@ -191,6 +242,36 @@ pub(super) fn ffmpeg(checker: &mut Checker<'_>, args: &[String]) -> Result<(), C
     }
     Ok(())
 }
+
+fn add(checker: &mut Checker<'_>, words: &[&str]) {
+    words.iter().for_each(|word| checker.fixed(word));
+}
+
+/// Returns the options that leave out of the messages of ffmpeg what nobody asked for. A filter that
+/// measures says what it found there, and without an output the messages are the answer.
+fn messages(measures: &[&str], args: &[String]) -> &'static [&'static str] {
+    let has = |names: &[&str]| args.iter().any(|word| names.contains(&&**word));
+    let says = |word: &String| measures.iter().any(|name| word.contains(name));
+    let is_output = match args {
+        [.., option, last] => option != "-i" && !last.starts_with('-'),
+        _ => false,
+    };
+    if has(&["-loglevel", "-v", "-stats"]) {
+        &[]
+    } else if is_output && !has(&["null"]) && !args.iter().any(says) {
+        &["-loglevel", "warning"]
+    } else {
+        &["-nostats"]
+    }
+}
+
+/// Threads for each input and output: by default they are more than the processors, and each has a stack
+/// and pictures of its own.
+const FEW: &str = "2";
+
+/// Films that browsers play if each pixel has half of the colour: ffmpeg itself keeps all of what computers
+/// draw, in twice the memory.
+const FILMS: [&str; 3] = [".mp4", ".m4v", ".mov"];
 
 /// An input behind `option`, with the protocols that it may use.
 fn input(word: &str, option: Option<&str>, checker: &mut Checker<'_>) -> Result<(), CommandError> {

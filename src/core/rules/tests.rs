@@ -77,7 +77,7 @@ fn words(line: &str) -> Vec<String> {
 
 #[test]
 fn every_line_of_the_table_is_read() {
-    assert_eq!(table::read().map(|rules| rules.len()), Ok(142));
+    assert_eq!(table::read().map(|rules| rules.len()), Ok(143));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn the_whitelists_are_complete() {
         gunzip bzip2 bunzip2 xz unxz lz4 zstd sum uuencode uudecode touch mkdir rm rmdir mv \
         cp truncate mktemp install shred rename chmod dos2unix unix2dos recode seq \
         date cal readlink pathchk pwd uname nproc sleep yes tee gettext tsort true false \
-        ffmpeg magick convert git curl wget weasyprint img2pdf pdftoppm pdfimages pdfunite \
+        ffmpeg magick convert rsvg-convert git curl wget weasyprint img2pdf pdftoppm pdfimages pdfunite \
         pdfseparate";
     let sorted = |mut names: Vec<&str>| {
         names.sort_unstable();
@@ -453,15 +453,28 @@ fn media_tools_read_addresses_where_there_is_a_network() {
         assert_eq!(
             plan.args,
             [
+                "-hide_banner",
                 "-nostdin",
+                "-filter_threads",
+                "2",
+                "-filter_complex_threads",
+                "2",
+                "-loglevel",
+                "warning",
+                "-threads",
+                "2",
                 "-protocol_whitelist",
                 "http,https,tcp,tls,httpproxy,crypto,data",
                 "-i",
                 "https://example.org/a.mp4",
+                "-threads",
+                "2",
                 "-protocol_whitelist",
                 "file,pipe,crypto,data",
                 "-i",
                 "b.wav",
+                "-threads",
+                "2",
                 "c.mp3",
             ]
         );
@@ -574,16 +587,53 @@ fn fixed_arguments_stand_where_the_tools_want_them() {
         assert_eq!(archive.compression, compression, "{line}");
         assert_eq!(archive.creates, line.contains('c'), "{line}");
     }
-    assert_eq!(
-        planned("ffmpeg", "-i a.wav b.mp3", &CONTEXT).args,
-        [
-            "-nostdin",
-            "-protocol_whitelist",
-            "file,pipe,crypto,data",
-            "-i",
-            "a.wav",
-            "b.mp3"
-        ]
+    let ffmpeg = |line| planned("ffmpeg", line, &CONTEXT).args.join(" ");
+    let (few, files) = (
+        "-filter_threads 2 -filter_complex_threads 2",
+        "-protocol_whitelist file,pipe,crypto,data",
+    );
+    for (line, fixed, rest) in [
+        (
+            "-i a.wav b.mp3",
+            "-loglevel warning ",
+            "-threads 2 {} -i a.wav -threads 2 b.mp3",
+        ),
+        (
+            "-v error -threads 2 -i a.mp4 b.mp4",
+            "",
+            "-v error -threads 2 {} -i a.mp4 -pix_fmt yuv420p b.mp4",
+        ),
+        ("-i a.mp4", "-nostats ", "-threads 2 {} -i a.mp4"),
+        (
+            "-i a.mp4 -f null -",
+            "-nostats ",
+            "-threads 2 {} -i a.mp4 -f null -threads 2 -",
+        ),
+        (
+            "-i a.wav -af volumedetect b.wav",
+            "-nostats ",
+            "-threads 2 {} -i a.wav -af volumedetect -threads 2 b.wav",
+        ),
+        (
+            "-f lavfi -i testsrc=size=10x10 b.mp4",
+            "-loglevel warning ",
+            "-f lavfi -threads 2 -i testsrc=size=10x10 -threads 2 -pix_fmt yuv420p b.mp4",
+        ),
+    ] {
+        let expected = format!(
+            "-hide_banner -nostdin {few} {fixed}{}",
+            rest.replace("{}", files)
+        );
+        assert_eq!(ffmpeg(line), expected, "{line}");
+    }
+    let drawn = planned("convert", "chart.svg chart.png", &CONTEXT);
+    assert_eq!((drawn.command, drawn.changes), ("rsvg-convert", true));
+    assert_eq!(drawn.args, ["chart.svg", "-o", "chart.png"]);
+    let refused = refusal("convert", "chart.svg -resize 50% chart.png", &CONTEXT);
+    assert!(
+        refused.hint().to_string().contains("rsvg-convert"),
+        "{}",
+        refused.hint()
     );
     assert_eq!(planned("egrep", "a f", &CONTEXT).args, ["-E", "a", "f"]);
     let log = planned("git", "log -5", &CONTEXT).args;

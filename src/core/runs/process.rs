@@ -14,7 +14,7 @@ use crate::runs::Runs;
 use fileshed_rules::commands;
 use fileshed_sandbox::egress::EgressGrant;
 use fileshed_sandbox::{
-    Access, CountedMemory, ExitReason, Job, JobSpec, Limits, NetworkAccess, OutputSink, StartedJob,
+    Access, ExitReason, Job, JobSpec, Limits, NetworkAccess, OutputSink, StartedJob,
     landlock_version,
 };
 use fileshed_storage::PrivateDirectory;
@@ -28,7 +28,7 @@ pub(crate) use job::{JobBounds, JobEnd, run_job};
 pub(crate) use stream::{StreamFile, file_sink, sink};
 
 /// A job with the limits of every command that may touch nothing yet.
-pub(crate) fn base_spec(runs: &Runs, job: Job, counted: CountedMemory) -> JobSpec {
+pub(crate) fn base_spec(runs: &Runs, job: Job) -> JobSpec {
     let settings = &runs.store.settings;
     JobSpec {
         job,
@@ -38,7 +38,6 @@ pub(crate) fn base_spec(runs: &Runs, job: Job, counted: CountedMemory) -> JobSpe
         makes_groups: false,
         limits: Limits {
             memory: settings.exec_memory_limit_mb * MEBIBYTE,
-            counted,
             cpu_seconds: settings.exec_cpu_limit_seconds,
             // The kernel ends a process that only asks, at the limit, whether there is more to copy.
             file_size: settings.largest_file().saturating_add(1),
@@ -193,7 +192,10 @@ impl<'a> UsageMeter<'a> {
         if begun < self.next {
             return None;
         }
-        let ending = if self.is_over(job, settings.temporary_space()) {
+        let usage = job.usage(self.device);
+        let ending = if usage.memory > settings.exec_memory_limit_mb * MEBIBYTE {
+            Some(ExitReason::ProcessOverMemory)
+        } else if self.is_over(usage.unlinked, settings.temporary_space()) {
             Some(ExitReason::OverTemporary)
         } else {
             is_over_quota().then_some(ExitReason::OverQuota)
@@ -206,12 +208,11 @@ impl<'a> UsageMeter<'a> {
 
     /// Returns `true` if this and the other commands of the same tenant take more together than they
     /// may.
-    fn is_over(&self, job: &StartedJob<'_>, most: u64) -> bool {
+    fn is_over(&self, unlinked: u64, most: u64) -> bool {
         // A file that vanishes during the measurement is no failure: the next one comes soon.
         let private = self.private.measure().unwrap_or(0);
         let sizes = self.streams.iter().filter_map(|file| file.metadata().ok());
         let streams: u64 = sizes.map(|metadata| metadata.len()).sum();
-        let unlinked = self.device.map_or(0, |device| job.unlinked_bytes(device));
         let bytes = private + streams + unlinked;
         self.entry.measured(bytes);
         // A command that takes less than its share is not the one to stop.
@@ -238,8 +239,8 @@ diagnostics! {
         },
         /// It took more memory than commands get.
         #[error(
-            "`{command}` was stopped: with all that it started it took more than {limit_mb} MiB of \
-             memory (exec_memory_limit_mb); give it less at once, or fewer processes"
+            "`{command}` was stopped: it took more than {limit_mb} MiB of memory \
+             (exec_memory_limit_mb); give it less at once, or fewer processes"
         )]
         Memory {
             /// The command.
@@ -308,7 +309,8 @@ pub(crate) fn expect_not_stopped(
         ExitReason::Exited
         | ExitReason::TimedOut
         | ExitReason::OverQuota
-        | ExitReason::OverMemory => return Ok(()),
+        | ExitReason::OverMemory
+        | ExitReason::ProcessOverMemory => return Ok(()),
     };
     Err(error.into())
 }

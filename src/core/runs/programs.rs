@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use fileshed_rules::{CommandRule, commands};
-use fileshed_sandbox::CountedMemory;
 use fileshed_types::Settings;
 
 use self::format::ProgramFormat;
@@ -147,15 +146,6 @@ impl Programs {
 }
 
 impl Program {
-    /// Which of its memory is bounded: interpreters reserve more than they use.
-    pub(super) fn counted(&self) -> CountedMemory {
-        if self.is_chosen {
-            CountedMemory::Data
-        } else {
-            CountedMemory::AddressSpace
-        }
-    }
-
     fn of(rule: &'static CommandRule) -> Option<Self> {
         let mut program = Self::first_of(rule)?;
         for helper in rule.helpers.iter().copied().filter(|name| *name != "perl") {

@@ -1,5 +1,6 @@
 //! Shell lines and shells of users, which outlive the call that starts them.
 
+mod advice;
 mod host;
 mod line_output;
 mod lines;

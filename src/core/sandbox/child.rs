@@ -43,6 +43,8 @@ pub enum ExitReason {
     OverTemporary,
     /// With everything that it started it took more memory than it may.
     OverMemory,
+    /// One of its processes took more memory than it may.
+    ProcessOverMemory,
 }
 
 /// Does a job in `directory` and waits for its end, or until `must_stop`, which is asked

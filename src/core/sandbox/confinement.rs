@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use super::child::{OutputSink, run};
 use super::jail::{NOT_ENABLED, ProbeReport};
 use super::job::{
-    Access, BindMount, CountedMemory, Job, JobSpec, Limits, MountNamespace, NEWEST, NetworkAccess,
+    Access, BindMount, Job, JobSpec, Limits, MountNamespace, NEWEST, NetworkAccess,
     landlock_version,
 };
 use super::started::StartedJob;
@@ -196,7 +196,6 @@ fn try_out(
         makes_groups: false,
         limits: Limits {
             memory: 1 << 30,
-            counted: CountedMemory::AddressSpace,
             cpu_seconds: 5,
             file_size: 0,
             open_files: 64,

@@ -165,7 +165,7 @@ fn carry_out(
         spec.access.read.extend(job.read.clone());
         spec.access.write.extend(job.write.clone());
     }
-    let version = file_rules::confine(&spec.access, &spec.limits, namespaces)?;
+    let version = file_rules::confine(&spec.access, namespaces)?;
     if version <= 0 && !spec.best_effort && !spec.probe {
         let reason = "the kernel does not enforce file rules (Landlock)";
         return Err(JailError::because(reason));

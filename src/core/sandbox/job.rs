@@ -116,26 +116,17 @@ pub struct BindMount {
     pub writable: bool,
 }
 
-/// Memory of a process that is bounded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CountedMemory {
-    /// All of its address space, whether used or only reserved.
-    #[default]
-    AddressSpace,
-    /// Memory that it can write and nobody else sees. Memory that processes share and that is no
-    /// file is not to be had then, since nothing would bound it.
-    Data,
-}
+/// Bytes of the stack of a process, and of each of its threads unless the program says otherwise. That of
+/// a thread counts as memory.
+pub const STACK_BYTES: u64 = 8 << 20;
 
 /// Bounds of one process, enforced by the kernel.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Limits {
-    /// Memory in bytes.
+    /// Bytes of memory. The kernel bounds twice as much that a process can write and no other sees, since
+    /// programs use less than they ask for; shared memory that is no file is refused, since nothing
+    /// would bound it.
     pub memory: u64,
-    /// Memory that counts.
-    #[serde(default)]
-    pub counted: CountedMemory,
     /// Seconds of CPU; one second later the process is killed.
     pub cpu_seconds: u64,
     /// Largest file in bytes.
@@ -162,7 +153,7 @@ pub fn landlock_version(setting: u64) -> i32 {
 
 /// Files of the system that every command reads: libraries and their data, nothing about people,
 /// networks or this machine.
-const SYSTEM: [&str; 19] = [
+const SYSTEM: [&str; 18] = [
     "/usr/lib",
     "/usr/lib64",
     "/lib",
@@ -181,7 +172,6 @@ const SYSTEM: [&str; 19] = [
     "/etc/terminfo",
     "/etc/xml",
     "/dev/urandom",
-    "/dev/zero",
 ];
 
 /// Directories of programs.

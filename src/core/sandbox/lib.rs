@@ -28,10 +28,11 @@ pub use descriptor::{descriptor_limit, poll, raise_descriptor_limit};
 pub use error::SandboxError;
 pub use jail::{ARGUMENT, COMPLAINT, FAILED, serve};
 pub use job::{
-    Access, BindMount, BuiltInJob, CountedMemory, Job, JobSpec, Limits, MountNamespace,
-    NetworkAccess, PreparedJob, landlock_version,
+    Access, BindMount, BuiltInJob, Job, JobSpec, Limits, MountNamespace, NetworkAccess,
+    PreparedJob, STACK_BYTES, landlock_version,
 };
 pub use memory::{release_heaps, release_program_pages, share_heaps};
+pub use processes::ProcessUsage;
 pub use pseudo_terminal::{
     PseudoTerminal, TerminalRead, TerminalReady, TerminalSize, TerminalWait, TerminalWaker,
 };

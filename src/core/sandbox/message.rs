@@ -14,7 +14,7 @@ use rustix::net::{
 use serde::{Deserialize, Serialize};
 
 use super::error::exhausted;
-use super::job::{Access, CountedMemory, Job, JobSpec, NetworkAccess};
+use super::job::{Access, Job, JobSpec, NetworkAccess};
 
 /// Most descriptors of one message.
 const MOST_HANDLES: usize = 8;
@@ -61,8 +61,6 @@ pub(crate) struct JailKind {
     pub(crate) any_program: bool,
     /// The network.
     pub(crate) network: NetworkAccess,
-    /// Memory that is bounded.
-    pub(crate) counted: CountedMemory,
     /// `true` if it takes the kernel account of its job.
     #[serde(default)]
     pub(crate) takes_account: bool,
@@ -74,7 +72,6 @@ impl JailKind {
         Self {
             any_program: spec.access.any_program,
             network: spec.access.network,
-            counted: spec.limits.counted,
             takes_account,
         }
     }

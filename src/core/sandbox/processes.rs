@@ -51,17 +51,40 @@ pub(crate) fn field(stat: &str, index: usize) -> Option<&str> {
 /// Bytes of a block of stat(2).
 const BLOCK: u64 = 512;
 
-/// Returns the bytes on `device` of files without a name that the job with this first process holds
-/// open: no measurement of a directory finds them, and they take space until the job ends.
-pub(crate) fn unlinked_bytes(first: i32, device: u64) -> u64 {
-    let mut found = HashMap::new();
+/// Space and memory that the processes of a job take.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ProcessUsage {
+    /// Bytes of files without a name that they hold open: no measurement of a directory finds them,
+    /// and they take space until the job ends.
+    pub unlinked: u64,
+    /// Bytes of memory that the largest process uses and that are no pages of files.
+    pub memory: u64,
+}
+
+/// Returns what the job with this first process takes, as for files on `device`.
+pub(crate) fn usage(first: i32, device: Option<u64>) -> ProcessUsage {
+    let (mut found, mut memory) = (HashMap::new(), 0);
     for (_, process) in processes_of(&[first]) {
+        memory = memory.max(memory_of(process).unwrap_or(0));
+        let Some(device) = device else { continue };
         let descriptors = std::fs::read_dir(format!("/proc/{process}/fd"));
         for descriptor in descriptors.into_iter().flatten().flatten() {
             found.extend(unlinked(&descriptor.path(), device));
         }
     }
-    found.values().sum()
+    let unlinked = found.values().sum();
+    ProcessUsage { unlinked, memory }
+}
+
+/// Memory of a process without pages of files (`proc_pid_statm(5)`).
+fn memory_of(process: i32) -> Option<u64> {
+    let statm = std::fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
+    let mut pages = statm
+        .split(' ')
+        .skip(1)
+        .map_while(|field| field.parse().ok());
+    let (resident, shared): (u64, u64) = (pages.next()?, pages.next()?);
+    Some(resident.saturating_sub(shared) * rustix::param::page_size() as u64)
 }
 
 /// The number of such a file, and what it takes.

@@ -18,7 +18,7 @@ use super::descriptor::poll;
 use super::job::JobSpec;
 use super::kernel_accounts::LentAccount;
 use super::message::{JobEvent, JobHandles, ReceivedMessage, StartRequest, pair};
-use super::processes;
+use super::processes::{self, ProcessUsage};
 use super::zygote::Zygote;
 use fileshed_types::Clock;
 
@@ -144,11 +144,13 @@ impl StartedJob<'_> {
         }
     }
 
-    /// Returns how many bytes on a device are in files without a name that its processes hold open.
+    /// Returns what its processes take beside files that have a name, as for files on `device`.
     #[must_use]
-    pub fn unlinked_bytes(&self, device: u64) -> u64 {
+    pub fn usage(&self, device: Option<u64>) -> ProcessUsage {
         let first = self.first.get();
-        first.map_or(0, |first| processes::unlinked_bytes(first, device))
+        first.map_or_else(ProcessUsage::default, |first| {
+            processes::usage(first, device)
+        })
     }
 
     /// Returns `true` if the kernel ended it, because it took more memory than it may with

@@ -22,7 +22,7 @@ pub(super) fn of_call(
         McpToolset::Files => fs::failure::body(error, id),
         McpToolset::Terminal => terminal::failure::text(error, id),
     };
-    if toolset.has_operations() && call_context.is_short() {
+    if call_context.is_short() {
         return CallToolResult::error(vec![ContentBlock::text(answer.to_string())]);
     }
     CallToolResult::structured_error(answer)

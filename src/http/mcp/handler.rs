@@ -179,7 +179,7 @@ impl ServerHandler for McpHandler {
             work.call_context.bytes =
                 serde_json::to_vec(&arguments).map_or(0, |text| text.len() as u64);
         }
-        let is_short = self.toolset.has_operations() && work.call_context.is_short();
+        let is_short = work.call_context.is_short();
         let done = tools::call(tool, &work, arguments, is_short).await;
         if self.toolset == McpToolset::Files {
             let mode = WorkspaceMode::of(&work.call_context.caller);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use axum::http::request::Parts;
-use fileshed_core::{Answers, Caller, CallerView, Channel, Error};
+use fileshed_core::{Answers, Caller, CallerView, Channel, Client, Error};
 use rmcp::RoleServer;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
@@ -55,6 +55,10 @@ impl LocalPerson {
         Self {
             caller: Caller {
                 channel: Some(Channel::Mcp),
+                client: Client {
+                    answers: Answers::Minimal,
+                    ..caller.client
+                },
                 ..caller
             },
             closing,

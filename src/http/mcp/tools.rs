@@ -200,15 +200,14 @@ fn result(content: ToolContent, short: bool) -> Result<CallToolResult, Error> {
         ToolContent::Answer(answer) => answer,
         ToolContent::File(file) => return shown(&file),
     };
+    let data = envelope::value(&*answer.data)?;
     let picture = answer.picture;
     let picture = picture.map(|picture| image(&picture.bytes, &picture.mime_type));
-    let data = envelope::value(&*answer.data)?;
-    if short || !data.is_object() {
-        let picture = picture.filter(|_| !short);
-        let block = picture.unwrap_or_else(|| ContentBlock::text(data.to_string()));
-        return Ok(CallToolResult::success(vec![block]));
-    }
-    let mut result = CallToolResult::structured(data);
+    let mut result = match data.is_object() {
+        true if !short => CallToolResult::structured(data),
+        false if picture.is_some() => CallToolResult::success(Vec::new()),
+        _ => CallToolResult::success(vec![ContentBlock::text(data.to_string())]),
+    };
     result.content.extend(picture);
     Ok(result)
 }

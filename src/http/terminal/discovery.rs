@@ -88,7 +88,7 @@ fn prompt(core: &Core) -> String {
 }
 
 /// Programs that are worth a word where they are installed; what every system has is not.
-const NOTABLE: &str = "git python3 node gcc perl sqlite3 jq rg curl wget ffmpeg convert exiftool \
+const NOTABLE: &str = "git python3 node gcc perl sqlite3 jq rg curl wget ffmpeg convert rsvg-convert exiftool \
     pandoc pdftotext pdftoppm xlsx2csv weasyprint iconv zip unzip 7z zstd tar";
 
 /// Of these a model assumes that they are there.

@@ -82,11 +82,43 @@ impl ProcessAnswer {
         Ok(Self {
             process: summary,
             cwd: process.identity.cwd.clone(),
-            output: output.entries,
+            output: merged(output.entries),
             truncated: output.truncated,
             next_offset: output.next_offset,
         })
     }
+}
+
+impl ProcessAnswer {
+    /// Returns what the caller that started the process cannot know: of one that ended while it waited,
+    /// with all of its output, no handles to ask for more.
+    fn news(self, waited: bool) -> Value {
+        let is_running = self.process.status == ProcessStatus::Running;
+        let has_more = is_running || self.truncated;
+        let mut news = json!(self);
+        if let Value::Object(fields) = &mut news {
+            fields.retain(|name, value| match name.as_str() {
+                "command" | "cwd" => false,
+                "id" => has_more || !waited,
+                "next_offset" => has_more,
+                "log_path" | "truncated" => self.truncated,
+                _ => !value.is_null(),
+            });
+        }
+        news
+    }
+}
+
+/// Joins what was written to one stream in a row.
+fn merged(entries: Vec<OutputEntry>) -> Vec<OutputEntry> {
+    let mut merged: Vec<OutputEntry> = Vec::new();
+    for entry in entries {
+        match merged.last_mut() {
+            Some(last) if last.r#type == entry.r#type => last.data.push_str(&entry.data),
+            _ => merged.push(entry),
+        }
+    }
+    merged
 }
 
 /// Reads how long a call waits for the end of a process, and fails at a number of entries that means
@@ -192,8 +224,9 @@ pub(super) fn run(view: CallerView<'_>, request: &RunRequest) -> Result<Step, Er
     if request.stream {
         return Ok(Step::Streams(process));
     }
+    let waits = !patience.is_zero();
     when_ended(view, process, patience, move |view, process| {
-        ProcessAnswer::of(view, process, None, tail)
+        Ok(ProcessAnswer::of(view, process, None, tail)?.news(waits))
     })
 }
 

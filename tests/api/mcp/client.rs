@@ -14,7 +14,8 @@ pub(super) const NEWEST: &str = "2026-07-28";
 pub(super) const OLDER: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 /// The headers that a request may have.
-const HEADERS: [&str; 10] = [
+const HEADERS: [&str; 11] = [
+    "Prefer",
     "Content-Type",
     "Accept",
     "MCP-Protocol-Version",
@@ -36,7 +37,13 @@ pub(crate) struct Peer<'a> {
 }
 
 impl<'a> Peer<'a> {
+    /// One that reads answers as programs do, whole and with their schemas.
     pub(crate) fn new(client: Client<'a>) -> Self {
+        Self::of_model(client.header("Prefer", "return=representation"))
+    }
+
+    /// One that asks for no form of the answers, as those do whose answers a model reads.
+    pub(crate) fn of_model(client: Client<'a>) -> Self {
         Self {
             client: client
                 .header("Content-Type", "application/json")

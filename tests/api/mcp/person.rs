@@ -113,7 +113,9 @@ impl Person {
         let params = json!({"name": tool, "arguments": arguments});
         let result = self.request("tools/call", params);
         assert_eq!(result["isError"], false, "{tool} {arguments}: {result}");
-        result["structuredContent"]["data"].clone()
+        assert!(result["structuredContent"].is_null(), "{result}");
+        let text = result["content"][0]["text"].as_str().expect("text");
+        serde_json::from_str(text).expect("JSON")
     }
 
     /// Closes its input.

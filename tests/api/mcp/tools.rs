@@ -148,7 +148,7 @@ fn failures_are_answers_of_the_tool_with_the_hint() {
 fn short_answers_are_text_alone() {
     let server = TestApp::start();
     let client = || server.client().header("Prefer", "return=minimal");
-    let peer = Peer::new(client());
+    let peer = Peer::of_model(server.client());
     assert!(
         tools(&peer)
             .iter()
@@ -164,6 +164,53 @@ fn short_answers_are_text_alone() {
     let result = peer.call("shed_delete", &json!({"zone": "storage", "path": "none"}));
     assert!(result["structuredContent"].is_null(), "{result}");
     assert_eq!(result["isError"], true);
+}
+
+#[test]
+fn a_model_reads_an_answer_once_and_short() {
+    let server = TestApp::start();
+    let peer = Peer::of_model(server.client());
+    for (tool, arguments, most) in [
+        (
+            "shed_create_file",
+            json!({"zone": "storage", "path": "a.md", "content": "x"}),
+            40,
+        ),
+        (
+            "shed_link_create",
+            json!({"zone": "storage", "path": "a.md"}),
+            260,
+        ),
+        (
+            "shed_exec",
+            json!({"zone": "storage", "cmd": "echo", "args": ["hello"]}),
+            30,
+        ),
+    ] {
+        let result = peer.call(tool, &arguments);
+        assert!(result["structuredContent"].is_null(), "{result}");
+        assert_eq!(
+            result["content"].as_array().map(Vec::len),
+            Some(1),
+            "{result}"
+        );
+        let text = result["content"][0]["text"].as_str().expect("text");
+        assert!(
+            text.len() <= most,
+            "{tool}: {} characters: {text}",
+            text.len()
+        );
+    }
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    std::fs::write(server.data().join("shared/Storage/data/a.png"), png).unwrap();
+    let shown = peer.call("shed_read", &json!({"zone": "storage", "path": "a.png"}));
+    assert_eq!(shown["content"][1]["type"], "image", "{shown}");
+    for path in ["/mcp/fs", "/mcp/terminal"] {
+        let peer = Peer::of_model(server.client()).at(path);
+        let read = peer.call("read_file", &json!({"path": "a.md"}));
+        assert!(read["structuredContent"].is_null(), "{read}");
+        assert!(read["content"][0]["text"].is_string(), "{read}");
+    }
 }
 
 #[test]

@@ -28,7 +28,11 @@ fn proxy<'a>(app: &'a TestApp, user: &str) -> Client<'a> {
 fn begin(app: &TestApp, user: &str) -> (String, Socket) {
     let client = proxy(app, user);
     let line = json!({"command": "echo kept > kept.txt; echo begun; sleep 600"});
-    let started = client.send("POST", "/terminal/execute", line.to_string().as_bytes());
+    let started = client.send(
+        "POST",
+        "/terminal/execute?wait=0",
+        line.to_string().as_bytes(),
+    );
     let id = started.body["id"].as_str().expect("an id").to_owned();
     wait_until("it has begun", || {
         let path = format!("/terminal/execute/{id}/status");
@@ -101,7 +105,7 @@ fn what_runs_for_an_account_that_was_deleted_ends() {
     let (other, _shell) = begin(&app, BOB);
     let client = proxy(&app, ADA);
     let line = json!({"command": "sleep 600"}).to_string();
-    let started = client.send("POST", "/terminal/execute", line.as_bytes());
+    let started = client.send("POST", "/terminal/execute?wait=0", line.as_bytes());
     let id = started.body["id"].as_str().expect("an id");
     let (last, log) = end(&app, id);
     assert_eq!(last["status"], "killed", "{log}");

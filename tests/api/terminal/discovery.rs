@@ -244,7 +244,7 @@ fn the_log_names_what_was_called() {
         server.client().get(&format!("/terminal{path}"));
     }
     for name in [
-        "list_files",
+        "list_entries",
         "list_skills",
         "terminal/api/config",
         "terminal/notebooks",

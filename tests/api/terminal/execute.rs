@@ -30,7 +30,7 @@ fn ran_with(client: &Client<'_>, arguments: &Value) -> Value {
 /// Starts a line and does not wait.
 #[track_caller]
 fn started(client: &Client<'_>, command: &str) -> String {
-    let answer = execute(client, "", &json!({"command": command}));
+    let answer = execute(client, "?wait=0", &json!({"command": command}));
     assert_eq!(answer.status, 200, "{}", answer.text);
     let id = answer.body["id"].as_str();
     id.expect("an id").to_owned()
@@ -51,6 +51,11 @@ fn listed(client: &Client<'_>) -> Vec<Value> {
     let answer = client.get("/terminal/execute");
     assert_eq!(answer.status, 200, "{}", answer.text);
     answer.body.as_array().expect("a bare list").clone()
+}
+
+/// The one that was started last.
+fn last(client: &Client<'_>) -> Value {
+    listed(client).pop().expect("a process")
 }
 
 fn input(client: &Client<'_>, id: &str, text: &str) -> Answer {

@@ -25,7 +25,7 @@ fn two() -> Option<(Server, Server)> {
 
 fn execute(client: &Client<'_>, command: &str) -> String {
     let body = json!({"command": command}).to_string();
-    let answer = client.send("POST", "/terminal/execute", body.as_bytes());
+    let answer = client.send("POST", "/terminal/execute?wait=0", body.as_bytes());
     assert_eq!(answer.status, 200, "{}", answer.text);
     answer.body["id"].as_str().unwrap().to_owned()
 }

@@ -44,7 +44,7 @@ fn links_that_a_command_swaps_lead_nowhere() {
     ];
     let field = Field::new(places, &["list", "read", "write", "delete"]);
     let body = json!({"command": SWAP}).to_string();
-    let started = ada.send("POST", "/terminal/execute", body.as_bytes());
+    let started = ada.send("POST", "/terminal/execute?wait=0", body.as_bytes());
     assert_eq!(started.status, 200, "{}", started.text);
     let id = started.body["id"].as_str().unwrap().to_owned();
     let is_link = || {

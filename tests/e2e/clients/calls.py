@@ -127,8 +127,9 @@ def filled(arguments: dict, known: dict[str, str]) -> dict:
 
 def learned(tool: str, answer: dict) -> dict[str, str]:
     """What an answer says that a later call needs."""
-    if tool == "shed_link_create":
-        return {"link": answer["data"]["file_id"]}
+    if tool == "shed_link_list":
+        # A table in CSV, whose first column is the id.
+        return {"link": answer["files"].splitlines()[1].split(",")[0]}
     if tool == "run_command":
         return {"process": answer["id"]}
     return {}

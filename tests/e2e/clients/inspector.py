@@ -50,5 +50,5 @@ class Inspector:
             seen = f"{call.tool} {arguments}"
             check.equal(seen, not result.get("isError", False), call.succeeds)
             if call.succeeds:
-                known.update(learned(call.tool, result["structuredContent"]))
+                known.update(learned(call.tool, json.loads(result["content"][0]["text"])))
         return len(made)

@@ -68,6 +68,22 @@ DELIBERATE = [
         r"\.(output|next_offset)\b.*",
     ),
     Deliberate(
+        "a model that starts a command reads what it cannot know; who asks for its status reads all of it",
+        (
+            "run",
+            "run to a failure",
+            "run what is not there",
+            "run a pipe",
+            "run and keep a file",
+            "run elsewhere",
+            "run with a variable",
+            "run by its end",
+            "start",
+            "start another",
+        ),
+        r"\.(command|exit_code|id|log_path|next_offset|truncated) is missing",
+    ),
+    Deliberate(
         "a number for a variable is its digits",
         ("run with a number",),
         "status 200, not 422",

@@ -3,6 +3,7 @@ else does. What the home tells the model reaches it, too."""
 
 from __future__ import annotations
 
+import csv
 import json
 import tempfile
 from pathlib import Path
@@ -69,7 +70,8 @@ def _chat(world: World, browser: Browser, directory: Path, subject: str, advice:
         check.that("the model reads it", f"content of {name}" in script.results[0], script.results)
         check.that("the message says where it is", f"/uploads/{name}" in script.prompt(), script.prompt())
         check.equal("the model has the advice of the home", _is_advised(script), bool(advice))
-    seen = [entry["name"] for entry in json.loads(script.results[1])["entries"]]
+    entries = json.loads(script.results[1])["entries"]
+    seen = [entry["name"] for entry in csv.DictReader(entries.splitlines())]
     check.equal("both are in this chat", sorted(seen), names)
     return seen
 

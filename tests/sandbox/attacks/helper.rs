@@ -134,14 +134,9 @@ impl Helper {
         let mut control = SendAncillaryBuffer::new(&mut space);
         control.push(SendAncillaryMessage::ScmRights(&handles));
         let network = &order["access"]["network"];
-        let counted = match &order["limits"]["counted"] {
-            Value::Null => "address_space".into(),
-            counted => counted.clone(),
-        };
         let kind = json!({
             "any_program": order["access"]["any_program"] == true,
             "network": network,
-            "counted": counted,
         });
         let is_separate = order["mounts"].is_object();
         let takes_spare = is_separate && order["probe"] != true;

@@ -57,7 +57,7 @@ fn order(scene: &Scene, program: &str, arguments: &[&str]) -> Value {
         "file": file, "name": program, "arguments": arguments,
         "environment": [["PATH", "/usr/bin"]], "input": null,
         "limits": {"memory": 1_u64 << 31, "cpu_seconds": 60, "file_size": 1_u64 << 24,
-                   "open_files": 64, "processes": 64, "counted": "data"},
+                   "open_files": 64, "processes": 64},
         "access": {"execute": [file, loader()], "read": [], "network": "none",
                    "write": [scene.path("zone"), scene.path("private")], "any_program": true},
         "mounts": null,

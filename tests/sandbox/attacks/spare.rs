@@ -163,13 +163,10 @@ fn few_jails_wait_and_none_outlives_its_helper() {
     let helper = Helper::start("");
     for network in [json!("none"), json!({"proxy": {"port": 4321}})] {
         for any_program in [false, true] {
-            for counted in ["address_space", "data"] {
-                let mut order = order(&scene, "true", &[]);
-                order["access"]["network"] = network.clone();
-                order["access"]["any_program"] = any_program.into();
-                order["limits"]["counted"] = counted.into();
-                helper.warm(&order, &zone);
-            }
+            let mut order = order(&scene, "true", &[]);
+            order["access"]["network"] = network.clone();
+            order["access"]["any_program"] = any_program.into();
+            helper.warm(&order, &zone);
         }
     }
     wait_until("one or two wait", || {

@@ -93,6 +93,7 @@ diagnostics! {
                 Limit::FileSize { mebibytes: 300 },
                 Limit::CpuTime { seconds: 60 },
                 Limit::Memory { mebibytes: 512 },
+                Limit::Threads { mebibytes: 512 },
                 Limit::MemoryOfTree { mebibytes: 512 },
                 Limit::OpenFiles,
                 Limit::Processes,
@@ -219,9 +220,11 @@ impl Limit {
         match self {
             Self::FileSize { .. } => Code::FileTooLarge,
             Self::CpuTime { .. } => Code::Timeout,
-            Self::Memory { .. } | Self::MemoryOfTree { .. } | Self::OpenFiles | Self::Processes => {
-                Code::ExecError
-            }
+            Self::Memory { .. }
+            | Self::Threads { .. }
+            | Self::MemoryOfTree { .. }
+            | Self::OpenFiles
+            | Self::Processes => Code::ExecError,
         }
     }
 

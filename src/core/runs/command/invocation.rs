@@ -178,7 +178,7 @@ impl<'a> Run<'a> {
             .concat(),
             environment,
         };
-        let base = base_spec(runs, job, program.counted());
+        let base = base_spec(runs, job);
         let mut access = Access {
             execute: program.executables.clone(),
             read: program.readable.clone(),
@@ -293,17 +293,20 @@ impl<'a> Run<'a> {
             }
             .into());
         }
-        let of_tree = (outcome.ending == ExitReason::OverMemory).then_some(Limit::MemoryOfTree {
-            mebibytes: settings.exec_memory_limit_mb,
-        });
-        if of_tree.is_none()
+        let mebibytes = settings.exec_memory_limit_mb;
+        let of_memory = match outcome.ending {
+            ExitReason::OverMemory => Some(Limit::MemoryOfTree { mebibytes }),
+            ExitReason::ProcessOverMemory => Some(Limit::Memory { mebibytes }),
+            _ => None,
+        };
+        if of_memory.is_none()
             && status == i32::from(fileshed_sandbox::FAILED)
             && let Some(reason) = stderr.strip_prefix(fileshed_sandbox::COMPLAINT)
         {
             let reason = reason.trim().to_owned();
             return Err(ExecError::Helper { command, reason }.into());
         }
-        if let Some(limit) = of_tree.or_else(|| Limit::of_signal(status, settings)) {
+        if let Some(limit) = of_memory.or_else(|| Limit::of_signal(status, settings)) {
             return Err(ExecError::Struck {
                 command,
                 limit,

@@ -1,5 +1,6 @@
 //! The limits of one process, which the kernel keeps: which one struck, as far as that is known.
 
+use fileshed_sandbox::STACK_BYTES;
 use fileshed_types::Settings;
 use fileshed_types::settings::MEBIBYTE;
 
@@ -20,9 +21,18 @@ pub enum Limit {
         /// The limit.
         seconds: u64,
     },
-    /// Address space.
+    /// Memory of a process.
     #[error("one process may have {mebibytes} MiB of memory (exec_memory_limit_mb)")]
     Memory {
+        /// The limit.
+        mebibytes: u64,
+    },
+    /// Memory of a process, which is used up by the stacks of its threads.
+    #[error(
+        "one process may have {mebibytes} MiB of memory (exec_memory_limit_mb), which is too little \
+         for so many threads"
+    )]
+    Threads {
         /// The limit.
         mebibytes: u64,
     },
@@ -43,25 +53,29 @@ pub enum Limit {
 }
 
 /// What programs say of the limits on memory, in lower case.
-const WORDS_OF_MEMORY: [&str; 7] = [
+const WORDS_OF_MEMORY: [&str; 8] = [
     "cannot allocate memory",
     "memory exhausted",
     "out of memory",
     "not enough memory",
     "can't allocate",
+    "malloc of size",
     "bad_alloc",
     "memoryerror",
 ];
 
-/// What programs say where no process or thread can be started, beside [`AGAIN`].
-const WORDS_OF_STARTING: [&str; 4] = ["fork", "thread", "process", "clone"];
+/// What programs say where no process can be started, beside [`AGAIN`].
+const WORDS_OF_STARTING: [&str; 4] = ["fork", "clone", "spawn", "new process"];
+
+/// The same of a thread; the filters of ffmpeg have threads, which it does not mention.
+const WORDS_OF_THREADS: [&str; 2] = ["thread", "filter"];
 
 /// How the system names EAGAIN, which has other causes too.
 const AGAIN: &str = "resource temporarily unavailable";
 
 impl Limit {
     /// The limit whose signal ended a process, where there is one.
-    pub(super) fn of_signal(status: i32, settings: &Settings) -> Option<Self> {
+    pub(crate) fn of_signal(status: i32, settings: &Settings) -> Option<Self> {
         use rustix::process::Signal;
         if status == -Signal::XFSZ.as_raw() {
             return Some(Self::file_size(settings));
@@ -72,7 +86,7 @@ impl Limit {
     }
 
     /// The limit of which a program that failed speaks, where its words can mean nothing else.
-    pub(super) fn of_words(words: &str, settings: &Settings) -> Option<Self> {
+    pub(crate) fn of_words(words: &str, settings: &Settings) -> Option<Self> {
         let words = words.to_lowercase();
         let has = |text: &str| words.contains(text);
         if WORDS_OF_MEMORY.iter().any(|text| has(text)) {
@@ -86,7 +100,21 @@ impl Limit {
         if has("too many open files") && !has("too many open files in system") {
             return Some(Self::OpenFiles);
         }
-        (has(AGAIN) && WORDS_OF_STARTING.iter().any(|text| has(text))).then_some(Self::Processes)
+        let starting = |words: &[&str]| has(AGAIN) && words.iter().any(|text| has(text));
+        if has("can't start new thread") || starting(&WORDS_OF_THREADS) {
+            return Some(Self::of_threads(settings.exec_memory_limit_mb));
+        }
+        starting(&WORDS_OF_STARTING).then_some(Self::Processes)
+    }
+
+    /// Returns the limit that threads of one process reach first.
+    fn of_threads(mebibytes: u64) -> Self {
+        // The kernel counts stacks whole, and bounds twice the memory.
+        if 2 * mebibytes * MEBIBYTE / STACK_BYTES < PROCESSES {
+            Self::Threads { mebibytes }
+        } else {
+            Self::Processes
+        }
     }
 
     fn file_size(settings: &Settings) -> Self {
@@ -96,13 +124,13 @@ impl Limit {
     }
 
     /// The name of its setting, and its value.
-    pub(super) fn setting(self) -> (&'static str, u64) {
+    pub(crate) fn setting(self) -> (&'static str, u64) {
         match self {
             Self::FileSize { mebibytes } => ("max_file_size_mb", mebibytes),
             Self::CpuTime { seconds } => ("exec_cpu_limit_seconds", seconds),
-            Self::Memory { mebibytes } | Self::MemoryOfTree { mebibytes } => {
-                ("exec_memory_limit_mb", mebibytes)
-            }
+            Self::Memory { mebibytes }
+            | Self::Threads { mebibytes }
+            | Self::MemoryOfTree { mebibytes } => ("exec_memory_limit_mb", mebibytes),
             Self::OpenFiles => ("open_files", OPEN_FILES),
             Self::Processes => ("processes", PROCESSES),
         }
@@ -125,6 +153,23 @@ mod tests {
     }
 
     #[test]
+    fn threads_reach_the_limit_that_is_lower() {
+        for words in [
+            "libgomp: Thread creation failed: Resource temporarily unavailable",
+            "RuntimeError: can't start new thread",
+            "Failed to inject frame into filter network: Resource temporarily unavailable\n\
+             Error while processing the decoded data for stream #0:0",
+        ] {
+            for (mebibytes, setting) in [(512, "exec_memory_limit_mb"), (4096, "processes")] {
+                let mut settings = Settings::new("unused");
+                settings.exec_memory_limit_mb = mebibytes;
+                let found = Limit::of_words(words, &settings).map(|limit| limit.setting().0);
+                assert_eq!(found, Some(setting), "{words} {mebibytes}");
+            }
+        }
+    }
+
+    #[test]
     fn a_limit_is_known_by_what_programs_say_of_it() {
         let settings = Settings::new("unused");
         for (words, setting) in [
@@ -142,6 +187,10 @@ mod tests {
                 "exec_memory_limit_mb",
             ),
             ("std::bad_alloc", "exec_memory_limit_mb"),
+            (
+                "x264 [error]: malloc of size 10982272 failed",
+                "exec_memory_limit_mb",
+            ),
             ("dd: error writing 'x': File too large", "max_file_size_mb"),
             ("paste: xaiq: Too many open files", "open_files"),
             (
@@ -158,6 +207,7 @@ mod tests {
             "read: Resource temporarily unavailable",
             "x: Too many open files in system",
             "memory.md: Permission denied",
+            "Error while processing x: Resource temporarily unavailable",
         ] {
             assert_eq!(Limit::of_words(words, &settings), None, "{words}");
         }

@@ -10,7 +10,7 @@ use super::stream::file_sink;
 use super::{UsageMeter, base_spec, expect_confined, expect_not_stopped};
 use crate::runs::Runs;
 use fileshed_sandbox::{
-    Access, BuiltInJob, CountedMemory, ExitReason, Job, JobSpec, Limits, OutputSink, SandboxError,
+    Access, BuiltInJob, ExitReason, Job, JobSpec, Limits, OutputSink, SandboxError,
 };
 use fileshed_storage::{PrivateDirectory, Staged};
 use fileshed_types::Error;
@@ -61,7 +61,7 @@ pub(crate) fn run_job<A: DeserializeOwned>(
     let caller = zone.caller;
     let _slot = runs.slots.take(&zone.store.namespace(caller), caller)?;
     // It runs no program, and reaches its files through /proc.
-    let base = base_spec(runs, job, CountedMemory::AddressSpace);
+    let base = base_spec(runs, job);
     let spec = JobSpec {
         limits: Limits {
             file_size: bounds.file_size,

@@ -7,8 +7,8 @@ use super::format::ProgramFormat;
 use super::{Program, directories};
 use fileshed_rules::commands;
 
-/// What people start besides in a terminal, which is all that these change.
-const OF_TERMINALS: [&str; 4] = ["stty", "tput", "clear", "tty"];
+/// What people start besides in a terminal: it changes the terminal alone, or tells what is no secret.
+const OF_TERMINALS: [&str; 6] = ["stty", "tput", "clear", "tty", "id", "hostname"];
 
 /// The shell of this machine, in which programs of the whitelist and those of `chosen` may be started.
 /// It is called as somebody who types finds it; a line finds it called `sh`.

@@ -1,5 +1,6 @@
 //! The output of a line: read as it comes, as text, and no faster than the disk should take it.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -7,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
+use super::advice::Advice;
 use super::shell::ShellWatch;
 use crate::hidden_places::{HiddenPlaces, text_of};
 use crate::processes::{EndRequest, OutputStream, Process, wait_for};
@@ -42,23 +44,26 @@ pub(super) fn attend_line(
     let minutes = store.settings.terminal_process_max_minutes;
     let (clock, timings) = (&store.clock, &store.settings.timings.processes);
     let mut deadline = clock.instant() + timings::minutes(minutes);
-    let drain = |stream, handle| {
-        let give = Box::new(move |text| line.wrote(stream, text));
-        Drain::new(handle, watch.places.clone(), (clock, timings), give)
+    let advice = RefCell::new(Advice::default());
+    let complained = |text: String| {
+        let new = advice.borrow_mut().hear(&text);
+        line.wrote(OutputStream::Stderr, text);
+        new.into_iter().for_each(|advice| line.remark(advice));
     };
-    let mut drains = [
-        drain(OutputStream::Stdout, stdout)?,
-        drain(OutputStream::Stderr, stderr)?,
-    ];
+    let written = |text| line.wrote(OutputStream::Stdout, text);
+    let [stdout_gets, stderr_gets]: [Box<dyn FnMut(String) + '_>; 2] =
+        [Box::new(written), Box::new(complained)];
+    let drain = |handle, give| Drain::new(handle, watch.places.clone(), (clock, timings), give);
+    let mut drains = [drain(stdout, stdout_gets)?, drain(stderr, stderr_gets)?];
     let (mut asked, mut stopped) = (EndRequest::None, false);
-    loop {
-        let ended = job.wait(Duration::ZERO)?.is_some();
+    let status = loop {
+        let ended = job.wait(Duration::ZERO)?;
         let now = clock.instant();
         for drain in &mut drains {
             drain.read(now);
         }
-        if ended {
-            break;
+        if let Some(status) = ended {
+            break status;
         }
         waker.clear();
         let wished = line.request();
@@ -91,10 +96,14 @@ pub(super) fn attend_line(
         let outputs = drains.iter().filter_map(|drain| drain.watched(now));
         let mut watched: Vec<PollFd<'_>> = ends.into_iter().chain(outputs).collect();
         wait_for(&mut watched, timings.attention);
-    }
+    };
     let until = clock.instant() + timings.last_words;
     for drain in &mut drains {
         drain.finish(until);
+    }
+    let limit = advice.borrow().limit(status, &store.settings);
+    if let Some(limit) = limit.filter(|_| !stopped) {
+        line.remark(&format!("a limit: {limit}"));
     }
     Ok(stopped)
 }

@@ -127,10 +127,12 @@ pub fn run_shell(
             command,
             limit_mb: settings.exec_temporary_max_mb,
         }),
-        _ if ran_out => Some(ProcessError::Memory {
-            command,
-            limit_mb: settings.exec_memory_limit_mb,
-        }),
+        ending if ran_out || ending == Some(ExitReason::ProcessOverMemory) => {
+            Some(ProcessError::Memory {
+                command,
+                limit_mb: settings.exec_memory_limit_mb,
+            })
+        }
         _ => None,
     };
     Ok(ShellOutcome {

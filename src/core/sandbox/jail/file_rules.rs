@@ -11,7 +11,7 @@ use rustix::fs::OFlags;
 
 use super::mount_namespace::ZEROS;
 use crate::descriptor::open;
-use crate::job::{Access, CountedMemory, Limits, NEWEST, NetworkAccess};
+use crate::job::{Access, NEWEST, NetworkAccess};
 
 fn reading() -> BitFlags<AccessFs> {
     AccessFs::ReadFile | AccessFs::ReadDir
@@ -43,11 +43,7 @@ const OWN: [&str; 4] = ["/proc", "/dev/full", "/dev/random", "/etc/passwd"];
 /// `separate` says whether it has a mount namespace.
 ///
 /// Returns the version of Landlock that is in force: 0 or [`NOT_ENABLED`] for none.
-pub(super) fn confine(
-    access: &Access,
-    limits: &Limits,
-    separate: bool,
-) -> Result<i32, RulesetError> {
+pub(super) fn confine(access: &Access, separate: bool) -> Result<i32, RulesetError> {
     let newest = ABI::from(access.version.min(NEWEST));
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
@@ -64,7 +60,7 @@ pub(super) fn confine(
     {
         rules = rules.add_rule(NetPort::new(port, AccessNet::ConnectTcp))?;
     }
-    for (path, rights) in of_system(access).chain(of_job(access, limits, separate)) {
+    for (path, rights) in of_system(access).chain(of_job(access, separate)) {
         // A path that is not on this machine needs no rule.
         if let Ok(file) = open(path, OFlags::PATH) {
             let rights = rights & AccessFs::from_all(newest);
@@ -87,7 +83,6 @@ pub(super) fn confine(
 /// Returns the files of a job's own, with its rights there.
 fn of_job<'a>(
     access: &'a Access,
-    limits: &Limits,
     separate: bool,
 ) -> impl Iterator<Item = (&'a Path, BitFlags<AccessFs>)> + use<'a> {
     let changing = if access.any_program {
@@ -101,8 +96,7 @@ fn of_job<'a>(
     let write = access.write.iter();
     let write = write.map(move |path| (path.as_path(), changing));
     // The device of the host, mapped shared, is memory that nothing bounds.
-    let has_zeros = separate || limits.counted == CountedMemory::AddressSpace;
-    let zeros = has_zeros.then_some((Path::new(ZEROS), reading()));
+    let zeros = separate.then_some((Path::new(ZEROS), reading()));
     // A process finds its own there.
     let terminal = (Path::new("/dev/tty"), terminal());
     let own = OWN.map(|path| (Path::new(path), reading()));
@@ -119,8 +113,7 @@ fn of_system(access: &Access) -> impl Iterator<Item = (&Path, BitFlags<AccessFs>
     } else {
         reading()
     };
-    let read = access.common().filter(|path| *path != Path::new(ZEROS));
-    let read = read.map(|path| (path, reading()));
+    let read = access.common().map(|path| (path, reading()));
     let device = AccessFs::ReadFile | AccessFs::WriteFile;
     let execute = access.execute.iter().map(PathBuf::as_path);
     let executable = AccessFs::ReadFile | AccessFs::Execute;

@@ -3,7 +3,7 @@
 use rustix::process::{Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
-use crate::job::{CountedMemory, Limits};
+use crate::job::{Limits, STACK_BYTES};
 
 /// Processes and threads of the account that the server runs under, commands included: where nobody
 /// counts those of a command alone.
@@ -11,6 +11,14 @@ pub(super) const PROCESSES_OF_ACCOUNT: u64 = 4096;
 
 /// The same where a supervisor counts them: more than several users can have together.
 pub(super) const PROCESSES_OF_ACCOUNT_SUPERVISED: u64 = 65_536;
+
+/// Bytes of data for each byte of memory. Programs ask for nearly twice of what they use; what they use is
+/// measured by the server meanwhile, and this is the most until then.
+const DATA: u64 = 2;
+
+/// Bytes of address space for each byte of memory. Interpreters reserve far more than they use; but what
+/// is written and then made read-only counts as data no more, and tables of pages never do.
+const ADDRESSES: u64 = 256;
 
 /// Signals that wait with what they carry, of the account. Who has reached this limit sends none, and
 /// the server, which has a higher one, still does.
@@ -35,13 +43,13 @@ const NONE: [Resource; 4] = [
 /// negative if there is none.
 pub(super) fn limit(limits: &Limits, processes: u64, program: i32) -> Result<(), std::io::Error> {
     let cpu = limits.cpu_seconds;
-    let memory = match limits.counted {
-        CountedMemory::AddressSpace => Resource::As,
-        CountedMemory::Data => Resource::Data,
-    };
     let above = u64::try_from(program).unwrap_or(u64::MAX);
     let open_files = limits.open_files.min(above);
-    set(memory, limits.memory, limits.memory)?;
+    for (resource, times) in [(Resource::Data, DATA), (Resource::As, ADDRESSES)] {
+        let bytes = limits.memory.saturating_mul(times);
+        set(resource, bytes, bytes)?;
+    }
+    set(Resource::Stack, STACK_BYTES, STACK_BYTES)?;
     set(Resource::Cpu, cpu, cpu.saturating_add(1))?;
     set(Resource::Fsize, limits.file_size, limits.file_size)?;
     set(Resource::Nproc, processes, processes)?;

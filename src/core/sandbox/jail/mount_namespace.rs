@@ -22,7 +22,7 @@ use super::root::{
 };
 use super::supervisor::MACHINE_NAME;
 use crate::descriptor::open_at;
-use crate::job::{Access, CountedMemory, JobSpec, Limits, MountNamespace};
+use crate::job::{Access, JobSpec, Limits, MountNamespace};
 use crate::message::JailKind;
 
 /// Directories of the system that appear whole; on most systems all but the first are links.
@@ -32,7 +32,7 @@ const SYSTEM: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 /// system in it, and nothing of any job. This process has its namespace of accounts already, unless it
 /// takes the account of its job.
 pub(super) fn system_root(kind: &JailKind, account: ProcessAccount) -> io::Result<MountRoot> {
-    let (access, counted) = (&kind.access(), kind.counted);
+    let access = &kind.access();
     if kind.takes_account {
         keep_mounts()?;
     } else {
@@ -46,14 +46,14 @@ pub(super) fn system_root(kind: &JailKind, account: ProcessAccount) -> io::Resul
     for path in single(access.common().chain(access.programs())) {
         root.show(path)?;
     }
-    for path in devices(access, counted) {
+    for path in devices(access) {
         root.make_place_for(path, FileType::CharacterDevice)?;
         let device = copy(path)?;
         // Its mode and owner cannot change, not even for the account that owns it on the host.
         restrict(&device, RDONLY | NOSUID | NOEXEC, None)?;
         root.attach(&device, path)?;
     }
-    furnish(&root, access, counted, account)?;
+    furnish(&root, access, account)?;
     Ok(root)
 }
 
@@ -209,28 +209,20 @@ const DESCRIPTORS: [(&str, &str); 4] = [
 ];
 
 /// Returns the devices of the host that a job has, as far as the host has them.
-fn devices(access: &Access, counted: CountedMemory) -> impl Iterator<Item = &'static Path> {
+fn devices(access: &Access) -> impl Iterator<Item = &'static Path> {
     let more: &[_] = if access.any_program {
         &MORE_DEVICES
     } else {
         &[]
     };
-    let zeros = (counted == CountedMemory::AddressSpace).then_some(ZEROS);
-    let all = DEVICES.iter().chain(more).copied().chain(zeros);
+    let all = DEVICES.iter().chain(more).copied();
     all.map(Path::new).filter(|device| device.exists())
 }
 
 /// Makes files and links, and places for what is mounted.
-fn furnish(
-    root: &MountRoot,
-    access: &Access,
-    counted: CountedMemory,
-    account: ProcessAccount,
-) -> io::Result<()> {
-    if counted != CountedMemory::AddressSpace {
-        // It takes no space; the limit of the root bounds the memory of its mappings.
-        create(root, ZEROS)?.set_len(MANY)?;
-    }
+fn furnish(root: &MountRoot, access: &Access, account: ProcessAccount) -> io::Result<()> {
+    // It takes no space; the limit of the root bounds the memory of its mappings.
+    create(root, ZEROS)?.set_len(MANY)?;
     if !access.any_program {
         return Ok(());
     }

@@ -4,7 +4,7 @@ use fileshed_test_support::on_disk::Repository;
 use fileshed_test_support::{Client, Server, TestApp, wait_until};
 use serde_json::json;
 
-use super::{execute, kill, ran, ran_with, started, status, stdout, written};
+use super::{execute, kill, last, ran, ran_with, started, status, stdout, written};
 
 #[test]
 fn what_a_line_does_in_documents_is_one_commit() {
@@ -33,7 +33,7 @@ fn what_a_line_does_in_documents_is_one_commit() {
     );
     // What was ended half way is taken in all the same.
     let body = json!({"command": "echo half > half.txt; sleep 600", "cwd": "/documents"});
-    let id = execute(&client, "", &body).body["id"]
+    let id = execute(&client, "?wait=0", &body).body["id"]
         .as_str()
         .expect("an id")
         .to_owned();
@@ -90,11 +90,12 @@ fn what_does_not_fit_stays_and_the_output_says_so() {
         &client,
         "head -c 20000000 /dev/zero > big.bin; echo written",
     );
-    let last = answer["output"]
+    let process = last(&client);
+    let entry = answer["output"]
         .as_array()
         .and_then(|output| output.last())
         .expect("entries");
-    assert_eq!(last["type"], "stderr", "{answer}");
+    assert_eq!(entry["type"], "stderr", "{answer}");
     let said = written(&answer, "stderr");
     assert!(said.contains("what it wrote stays"), "{said}");
     let call = |operation: &str, path: &str| {
@@ -109,7 +110,7 @@ fn what_does_not_fit_stays_and_the_output_says_so() {
     call("shed_create_file", "more.txt").data();
     let log = client.get(&format!(
         "/terminal/files/read?path={}",
-        answer["log_path"].as_str().expect("a path")
+        process["log_path"].as_str().expect("a path")
     ));
     assert!(
         log.body["content"]

@@ -3,7 +3,7 @@
 use fileshed_test_support::{TestApp, eventually};
 use serde_json::{Value, json};
 
-use super::{input, kill, listed, ran, started, status, stdout};
+use super::{input, kill, last, listed, ran, started, status, stdout};
 
 #[test]
 fn input_reaches_the_process_with_its_escape_sequences() {
@@ -134,7 +134,8 @@ fn the_list_shows_how_each_stands() {
     let app = TestApp::start();
     let client = app.client();
     assert!(listed(&client).is_empty());
-    let done = ran(&client, "exit 4");
+    ran(&client, "exit 4");
+    let done = last(&client);
     let id = started(&client, "sleep 600");
     let list = listed(&client);
     assert_eq!(

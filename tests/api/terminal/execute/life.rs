@@ -4,7 +4,7 @@ use fileshed_test_support::processes::{helper, left_of_commands};
 use fileshed_test_support::{Server, TestApp, eventually, skip, wait_until};
 use serde_json::{Value, json};
 
-use super::{listed, ran, started, status, stdout};
+use super::{last, listed, ran, started, status, stdout};
 
 /// Descriptors, threads and mounts of a process. A server hides its descriptors from its own
 /// account: to all but root it has none.
@@ -68,8 +68,9 @@ fn processes_leave_nothing_but_their_logs() {
 #[test]
 fn a_log_tells_everything_in_lines_of_json() {
     let server = TestApp::start();
-    let answer = ran(&server.client(), "echo out; exit 2");
-    let id = answer["id"].as_str().expect("an id");
+    ran(&server.client(), "echo out; exit 2");
+    let process = last(&server.client());
+    let id = process["id"].as_str().expect("an id");
     let path = server.data().join(format!("shared/logs/{id}.jsonl"));
     let text = std::fs::read_to_string(path).expect("there");
     let lines: Vec<Value> = text

@@ -3,7 +3,7 @@
 use fileshed_test_support::{TestApp, eventually};
 use serde_json::{Value, json};
 
-use super::{execute, kill, ran, started, status, stdout};
+use super::{execute, kill, last, ran, started, status, stdout};
 use crate::transfer::content::unpacked;
 
 fn names(answer: &Value) -> Vec<&str> {
@@ -22,8 +22,9 @@ fn logs_are_listed_read_and_searched() {
         "{}",
         none.text
     );
-    let answer = ran(&client, "echo needle");
-    let path = answer["log_path"].as_str().expect("a path");
+    ran(&client, "echo needle");
+    let process = last(&client);
+    let path = process["log_path"].as_str().expect("a path");
     let name = path.strip_prefix("/logs/").expect("below /logs");
     let list = client.get("/terminal/files/list?directory=/logs").body;
     assert_eq!(
@@ -51,7 +52,8 @@ fn logs_are_listed_read_and_searched() {
 fn logs_cannot_be_changed() {
     let app = TestApp::start();
     let client = app.client();
-    let path = ran(&client, "echo kept")["log_path"]
+    ran(&client, "echo kept");
+    let path = last(&client)["log_path"]
         .as_str()
         .expect("a path")
         .to_owned();
@@ -96,17 +98,19 @@ fn a_line_begins_in_the_working_directory_of_its_chat() {
         json!({"path": "/storage/deep"}).to_string().as_bytes(),
     );
     assert_eq!(set.status, 200, "{}", set.text);
-    let there = ran(&client, "ls");
-    assert_eq!(
-        (stdout(&there), &there["cwd"]),
-        ("down\n".to_owned(), &json!("/storage/deep"))
-    );
+    let there = ran(&client, "pwd; ls");
+    assert_eq!(stdout(&there), "/storage/deep\ndown\n");
     let below = execute(
         &client,
         "?wait=60",
-        &json!({"command": "ls | wc -l", "cwd": "down"}),
+        &json!({"command": "pwd", "cwd": "down"}),
     );
-    assert_eq!(below.body["cwd"], "/storage/deep/down", "{}", below.text);
+    assert_eq!(
+        stdout(&below.body),
+        "/storage/deep/down\n",
+        "{}",
+        below.text
+    );
 }
 
 /// An archive is of one moment, whatever goes on.

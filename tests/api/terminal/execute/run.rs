@@ -1,32 +1,81 @@
 //! `POST /terminal/execute`
 
-use fileshed_test_support::TestApp;
+use fileshed_test_support::{TestApp, has_program};
 use serde_json::json;
 
-use super::{execute, listed, ran, ran_with, stdout, written};
+use super::{execute, last, listed, ran, ran_with, status, stdout, written};
 
 #[test]
-fn a_line_is_run_and_answered_with_all_fields() {
+fn a_line_is_run_and_answered_with_what_its_caller_cannot_know() {
     let app = TestApp::start();
-    let answer = ran(&app.client(), "echo hello");
-    let id = answer["id"].as_str().expect("an id");
+    let client = app.client();
+    let answer = ran(&client, "echo hello");
+    let output = json!([{"type": "stdout", "data": "hello\n"}]);
+    assert_eq!(
+        answer,
+        json!({"status": "done", "exit_code": 0, "output": output})
+    );
+    let id = last(&client)["id"].as_str().expect("an id").to_owned();
     assert!(
         id.len() >= 12 && id.bytes().all(|byte| byte.is_ascii_hexdigit()),
         "{id}"
     );
+    // The application reads these of a status.
     assert_eq!(
-        answer,
+        status(&client, &id, "").body,
         json!({
             "id": id,
             "command": "echo hello",
             "cwd": "/storage",
             "status": "done",
             "exit_code": 0,
-            "output": [{"type": "stdout", "data": "hello\n"}],
+            "output": output,
             "truncated": false,
             "next_offset": 1,
             "log_path": format!("/logs/{id}.jsonl"),
         })
+    );
+    // What runs on, or is not whole, can be asked for.
+    let runs = execute(&client, "?wait=0", &json!({"command": "sleep 600"})).body;
+    assert_eq!(
+        runs,
+        json!({"id": last(&client)["id"], "status": "running", "output": [], "next_offset": 0})
+    );
+    let cut = execute(
+        &client,
+        "?wait=60&tail=1",
+        &json!({"command": "echo 1; sleep 1; echo 2"}),
+    );
+    let log_path = &last(&client)["log_path"];
+    assert_eq!(
+        (&cut.body["truncated"], &cut.body["log_path"]),
+        (&json!(true), log_path)
+    );
+    assert_eq!(cut.body["id"], last(&client)["id"]);
+}
+
+#[test]
+fn answers_of_a_terminal_are_short() {
+    let app = TestApp::start();
+    let client = app.client();
+    let echo = ran(&client, "echo hello").to_string();
+    assert!(echo.len() <= 90, "{} characters: {echo}", echo.len());
+    // As an interpreter writes it: piece by piece.
+    let trace = "for line in Traceback one two three four five six; do \
+        printf '  %s' $line >&2; sleep 0.05; done; exit 1";
+    let trace = ran(&client, trace);
+    assert_eq!(trace["output"].as_array().map(Vec::len), Some(1), "{trace}");
+    let length = trace.to_string().len();
+    assert!(length <= 140, "{length} characters: {trace}");
+    for number in 0..27 {
+        ran(&client, &format!("echo {number} > file-{number}.txt"));
+    }
+    let listed = client.get("/terminal/files/table?directory=/storage");
+    assert!(
+        listed.text.len() <= 1200,
+        "{} characters: {}",
+        listed.text.len(),
+        listed.text
     );
 }
 
@@ -76,8 +125,7 @@ fn files_are_written_where_redirections_lead() {
     );
     assert_eq!(read.body["data"]["stdout"], "1\n2\n3\n", "{}", read.text);
     let there = ran_with(&client, &json!({"command": "pwd; ls", "cwd": "notes"}));
-    assert_eq!(there["cwd"], "/storage/notes");
-    assert!(stdout(&there).ends_with("a.txt\n"), "{there}");
+    assert_eq!(stdout(&there), "/storage/notes\na.txt\n", "{there}");
     let absolute = ran_with(&client, &json!({"command": "ls", "cwd": "/storage/notes/"}));
     assert_eq!(stdout(&absolute), "a.txt\n", "{absolute}");
     let missing = execute(
@@ -157,4 +205,53 @@ fn a_call_that_cannot_be_answered_starts_nothing() {
     }
     assert!(listed(&client).is_empty());
     assert_eq!(stdout(&ran(&client, "ls")), "");
+}
+
+#[test]
+fn a_program_that_is_no_use_here_is_answered_with_what_to_call() {
+    let app = TestApp::start();
+    let client = app.client();
+    for (command, instead) in [
+        ("vim notes.txt", "replace_file_content"),
+        ("nano notes.txt", "write_file"),
+        ("ps aux | head -n 1", "list_processes"),
+        ("htop", "list_processes"),
+        ("free -m", "du -sh"),
+        ("sudo ls", "run the command itself"),
+        ("whoami", "one user"),
+    ] {
+        let answer = ran(&client, command);
+        let said = written(&answer, "stderr");
+        assert!(said.contains(instead), "{command}: {answer}");
+    }
+    for command in ["id", "uname", "hostname"] {
+        if !has_program(command) {
+            continue;
+        }
+        let answer = ran(&client, command);
+        assert_eq!(answer["exit_code"], 0, "{command}: {answer}");
+        assert!(!stdout(&answer).trim().is_empty(), "{command}: {answer}");
+    }
+}
+
+#[test]
+fn a_line_that_ended_at_a_limit_says_at_which() {
+    let app = TestApp::with()
+        .env("FILESHED_MAX_FILE_SIZE_MB", "1")
+        .env("FILESHED_EXEC_CPU_LIMIT_SECONDS", "1")
+        .app();
+    let client = app.client();
+    for (command, setting) in [
+        ("head -c 3000000 /dev/urandom > big", "max_file_size_mb"),
+        ("while :; do :; done", "exec_cpu_limit_seconds"),
+    ] {
+        let answer = ran(&client, command);
+        let said = written(&answer, "stderr");
+        assert!(
+            said.contains("a limit: ") && said.contains(setting),
+            "{command}: {answer}"
+        );
+    }
+    let other = ran(&client, "exit 3");
+    assert_eq!(written(&other, "stderr"), "", "{other}");
 }

@@ -3,7 +3,7 @@
 use fileshed_test_support::{TestApp, eventually};
 use serde_json::{Value, json};
 
-use super::{execute, input, kill, ran, started, status, stdout};
+use super::{execute, input, kill, last, ran, started, status, stdout};
 
 #[test]
 fn output_is_read_on_from_an_offset() {
@@ -42,11 +42,12 @@ fn the_last_entries_are_shown() {
     let app = TestApp::start();
     let client = app.client();
     let answer = ran(&client, "for n in 1 2 3 4; do echo $n; sleep 1; done");
-    let id = answer["id"].as_str().expect("an id");
-    assert_eq!(answer["next_offset"], 4, "{answer}");
-    let last = status(&client, id, "?tail=2").body;
+    assert_eq!(stdout(&answer), "1\n2\n3\n4\n", "{answer}");
+    let process = last(&client);
+    let id = process["id"].as_str().expect("an id");
+    let latest = status(&client, id, "?tail=2").body;
     assert_eq!(
-        (stdout(&last), &last["truncated"]),
+        (stdout(&latest), &latest["truncated"]),
         ("3\n4\n".to_owned(), &json!(true))
     );
     let late = status(&client, id, "?tail=9&offset=3").body;

@@ -255,7 +255,8 @@ fn logs_are_searched_where_they_are_named() {
     let line = json!({"command": "echo need''le", "wait": 60}).to_string();
     let ran = client.send("POST", "/terminal/execute", line.as_bytes());
     assert_eq!(ran.body["status"], "done", "{}", ran.text);
-    let log = ran.body["log_path"].as_str().expect("a path");
+    let processes = client.get("/terminal/execute").body;
+    let log = processes[0]["log_path"].as_str().expect("a path");
     for path in ["/logs", log] {
         let found = client.get(&format!("/terminal/files/grep?query=needle&path={path}"));
         assert_eq!(field(&found, "matches", "file"), [log], "{path}");

@@ -1,5 +1,4 @@
-/* Memory that no limit of a process counts: each way takes as much as it gets, and says how many
- * mebibytes.
+/* Memory in every way there is: each takes as much as it gets, and says how many mebibytes.
  *
  *   shared DIRECTORY
  */
@@ -10,8 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MIB = 1 << 20, MOST = 512 };
@@ -37,6 +38,44 @@ static int touched(char *start, int mebibytes, int writes) {
     return done;
 }
 
+/* What the heap gives. */
+static int heap(void) {
+    char *start = sbrk(0);
+    int mebibytes = 0;
+    while (mebibytes < MOST && sbrk(MIB) != (void *) -1) mebibytes++;
+    return touched(start, mebibytes, 1);
+}
+
+/* A frame in each call; every mebibyte is told before the next one. */
+static int deep(int pipe, int depth) {
+    volatile char frame[MIB];
+    for (long at = 0; at < MIB; at += 4096) frame[at] = 1;
+    write(pipe, "x", 1);
+    return depth < MOST ? deep(pipe, depth + 1) + frame[0] : 0;
+}
+
+/* What the stack of a process gives that raises its limit first. */
+static int stack(void) {
+    struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+    int ends[2], mebibytes = 0;
+    char byte;
+    if (pipe(ends) < 0) return MOST;
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        setrlimit(RLIMIT_STACK, &all);
+        if (getrlimit(RLIMIT_STACK, &all) == 0) {
+            all.rlim_cur = all.rlim_max;
+            setrlimit(RLIMIT_STACK, &all);
+        }
+        _exit(deep(ends[1], 0) & 1);
+    }
+    close(ends[1]);
+    while (read(ends[0], &byte, 1) == 1) mebibytes++;
+    waitpid(child, 0, 0);
+    return mebibytes;
+}
+
 static void said(const char *what, int mebibytes) {
     printf("%s %d\n", what, mebibytes);
     fflush(stdout);
@@ -53,6 +92,9 @@ int main(int count, char **arguments) {
     said("private", touched(mmap(0, size, both, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), MOST, 1));
     said("shared", touched(mmap(0, size, both, MAP_SHARED | MAP_ANONYMOUS, -1, 0), MOST, 1));
     said("validated", touched(mmap(0, size, both, MAP_SHARED_VALIDATE | MAP_ANONYMOUS, -1, 0), MOST, 1));
+    said("growing", touched(mmap(0, size, both, MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN, -1, 0), MOST, 1));
+    said("heap", heap());
+    said("stack", stack());
     int zero = open("/dev/zero", O_RDONLY);
     said("zeros", zero < 0 ? 0 : touched(mmap(0, size, PROT_READ, MAP_SHARED, zero, 0), MOST, 0));
     zero = open("/dev/zero", O_RDWR);
@@ -69,6 +111,9 @@ int main(int count, char **arguments) {
         if (shared >= 0 && ftruncate(shared, size) != 0) shared = -1;
         said("by name", shared < 0 ? 0 : touched(mmap(0, size, both, MAP_SHARED, shared, 0), MOST, 1));
     }
-    printf("DONE\n");
+    /* Only reserved: the kernel's tables for it count as nobody's data. */
+    long reserved = 0;
+    while (mmap(0, MIB << 6, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED) reserved++;
+    printf("DONE, reserved: %ld\n", reserved << 6);
     return 0;
 }

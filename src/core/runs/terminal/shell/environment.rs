@@ -113,9 +113,18 @@ pub(super) fn own(home: &str, temporary: &str, is_interactive: bool) -> Variable
         own.push(("PS1", "$PWD $ "));
         // What is typed is nobody's file.
         own.push(("HISTFILE", "/dev/null"));
+    } else {
+        own.push(QUIET_FFMPEG);
     }
     variables(own)
 }
+
+/// Function by which bash starts ffmpeg without its banner and its statistics, which every line would have
+/// in its output.
+const QUIET_FFMPEG: (&str, &str) = (
+    "BASH_FUNC_ffmpeg%%",
+    "() { command ffmpeg -hide_banner -nostats \"$@\"; }",
+);
 
 /// Where a shell looks for programs.
 const SEARCHED: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";

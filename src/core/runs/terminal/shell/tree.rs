@@ -194,7 +194,7 @@ impl<'a> ShellTree<'a> {
             places.push(mount.target.clone());
         }
         let listed = if self.is_whole { &LISTED[..] } else { &[] };
-        let base = base_spec(runs, job, program.counted());
+        let base = base_spec(runs, job);
         JobSpec {
             owner: store.namespace(self.main().caller),
             controlling_terminal: request.controlling_terminal,

@@ -6,10 +6,14 @@ use super::calls::{
     NEVER_UNNAMED, OPENING, attributes,
 };
 use super::program::{ArgumentCondition, Policy, WordComparison};
-use crate::job::{CountedMemory, NetworkAccess};
+use crate::job::NetworkAccess;
 
 /// Bits of a mode that give a program the rights of its owner or group.
 const SET_ID: [i32; 2] = [0o4000, 0o2000];
+
+/// Flags of mappings whose memory counts as nobody's data: shared without a file, and stacks, which may be
+/// of any size from the start.
+const UNCOUNTED_MAPPINGS: [i32; 2] = [libc::MAP_SHARED | libc::MAP_ANONYMOUS, libc::MAP_GROWSDOWN];
 
 /// Version of its interface (Linux 6.2) from which Landlock restricts cutting of files. Before it, a path
 /// is enough, also of a file that can only be read.
@@ -72,9 +76,8 @@ pub(super) fn deny(policy: &mut Policy, circumstances: &Circumstances<'_>) {
             policy.deny(*call, &[]);
         }
     }
-    if spec.limits.counted != CountedMemory::AddressSpace {
-        let shared = ArgumentCondition::has_bits(3, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
-        policy.deny(libc::SYS_mmap, &[shared]);
+    for flags in UNCOUNTED_MAPPINGS {
+        policy.deny(libc::SYS_mmap, &[ArgumentCondition::has_bits(3, flags)]);
     }
     if !spec.starts_others {
         policy.deny(libc::SYS_execve, &[]);
