@@ -34,6 +34,7 @@ from scenarios import (
     terminal_shell,
     terminal_uploads,
     tools,
+    work,
 )
 
 #: What is proved with which environment of Open WebUI, in this order.
@@ -53,6 +54,7 @@ PLAN: Plan = {
         groups,
         attachments,
         flows,
+        work,
         report,
         links,
         mcp,
