@@ -1,52 +1,73 @@
 """Sixteen kinds of work that people do with a model: no first call fails without a reason, and each failure
 leads back in one step. What each costs is in work.md.
 
-WORK_FLOWS names the flows to play, such as `lawyer,scan`; all are played without it.
+WORK_FLOWS names the flows to play, such as `lawyer,scan`; all are played without it. With WORK_TRACE each call
+is shown with what is told.
 """
 
 from __future__ import annotations
 
 import os
 import traceback
-from typing import Callable
+from typing import Callable, ContextManager
 
 from harness import check
+from harness.fileshed import Fileshed
 from harness.world import World
 from scenarios import costs
-from scenarios.work.driver import Flow, Work
 from scenarios.work.code import developer, mistakes, python
+from scenarios.work.driver import Flow, Work
 from scenarios.work.media import charts_and_reports, pictures, scan
+from scenarios.work.names import names, tables
 from scenarios.work.office import accountant, lawyer, researcher, teacher
+from scenarios.work.terminal import terminal
 from scenarios.work.zones import large_file, ten_thousand, two_chats
 
-FLOWS: list[Callable[[Work], Flow]] = [accountant, lawyer, teacher, researcher, developer, pictures, large_file, two_chats, python, charts_and_reports, ten_thousand, mistakes, scan]
-
-#: Flows that use a terminal alone.
-TERMINAL: list[Callable[[Work], Flow]] = []
+FLOWS: list[Callable[[Work], Flow]] = [
+    accountant,
+    lawyer,
+    teacher,
+    researcher,
+    developer,
+    pictures,
+    large_file,
+    two_chats,
+    names,
+    tables,
+    python,
+    charts_and_reports,
+    terminal,
+    ten_thousand,
+    mistakes,
+    scan,
+]
 
 
 def run(world: World) -> None:
     world.webui.group("Class", world.webui.ada, world.webui.bob)
-    settings = {"openwebui_api_url": world.webui.url, "exec_programs": "python3"}
-    if costs.WRITE != "before":
-        settings["bin_days"] = "30"
-    with world.connected("session", short=True, groups="openwebui", **settings):
-        faults = [_played(world, flow) for flow in _chosen(FLOWS)]
-    with world.computer("session", exec_programs="python3"):
-        faults += [_played(world, flow) for flow in _chosen(TERMINAL)]
+    faults = [_played(world, flow) for flow in _chosen()]
     check.that("every flow is done", not any(faults), "\n".join(filter(None, faults)))
 
 
-def _chosen(flows: list[Callable[[Work], Flow]]) -> list[Callable[[Work], Flow]]:
-    names = os.environ.get("WORK_FLOWS", "")
-    return [flow for flow in flows if not names or flow.__name__ in names.split(",")]
+def _server(world: World, flow: Callable[[Work], Flow]) -> ContextManager[Fileshed]:
+    """A server of its own for each flow, so that none sees what another left."""
+    settings = {"exec_programs": "python3", "bin_days": "30"}
+    if flow is terminal:
+        return world.computer("session", **settings)
+    return world.connected("session", short=True, groups="openwebui", openwebui_api_url=world.webui.url, **settings)
+
+
+def _chosen() -> list[Callable[[Work], Flow]]:
+    wanted = os.environ.get("WORK_FLOWS", "").split(",")
+    return [flow for flow in FLOWS if wanted == [""] or flow.__name__ in wanted]
 
 
 def _played(world: World, flow: Callable[[Work], Flow]) -> str:
     """What was wrong, if anything was."""
     name = flow.__name__.replace("_", " ")
     try:
-        costs.settle(name, Work(world).play(flow))
+        with _server(world, flow):
+            costs.settle(name, Work(world).play(flow))
     except Exception as fault:
         if costs.WRITE == "before":
             costs.settle(name, None)

@@ -116,8 +116,6 @@ def mistakes(work: Work) -> Flow:
     zone = "the zone stands in the path: the flow tries that"
     told = yield use("read", zone="storage", path="storage/list.txt").fails(zone)
     check.that("it is read", "three" in told.text, told.text)
-    told = yield use("read", path="uploads/notes.txt").fails(zone)
-    check.that("it is read", "beta" in told.text, told.text)
     told = yield execute("storage", "cat", "/storage/list.txt").fails(zone)
     check.that("it is read", "three" in told.text, told.text)
     yield execute("storage", "cp", "/uploads/notes.txt", "notes.txt").fails("two zones in one command")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import re
 from typing import Callable, Generator, Union
 from urllib.parse import urljoin
@@ -16,6 +17,9 @@ from harness.webui import Account
 from harness.world import World
 from scenarios import costs
 from scenarios.costs import Cost
+
+#: Whether each call is shown with what is told.
+_TRACE = bool(os.environ.get("WORK_TRACE"))
 
 _REPEAT = re.compile(r"repeat the (?:same )?call(?: with (?=\w+=)|(?=,? without )|$|;|,)")
 _CALL = re.compile(r"\b([a-z]+(?:_[a-z]+)+)\((?=\)|[a-z_]+=)")
@@ -151,6 +155,8 @@ class Work:
 
     def _told(self, tool: str, arguments: dict) -> Generator[Call, str, str]:
         told = yield tool, arguments
+        if _TRACE:
+            print(f"> {tool} {json.dumps(arguments, ensure_ascii=False)[:2000]}\n{told[:4000]}", flush=True)
         self.cost.calls += 1
         self.cost.characters += len(tool) + len(json.dumps(arguments, ensure_ascii=False)) + len(told)
         return told
