@@ -9,8 +9,10 @@ that cannot be finished with it has a `-` there.
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from pathlib import Path
+from typing import Callable
 
 from harness import check
 
@@ -29,13 +31,28 @@ class Cost:
     #: Reasons of the calls that failed.
     reasons: list[str] = dataclasses.field(default_factory=list)
 
+    def add(self, tool: str, arguments: dict, told: str) -> None:
+        """A call, and what the model was told."""
+        self.calls += 1
+        self.characters += len(tool) + len(json.dumps(arguments, ensure_ascii=False)) + len(told)
+
+    def fail(self, reason: str) -> None:
+        self.failed += 1
+        self.reasons.append(reason)
+
     @property
     def tokens(self) -> int:
         return self.characters // 4
 
 
-def settle(flow: str, cost: Cost | None) -> None:
-    """Compares with the table, or writes into it. No cost is that of a flow that was not finished."""
+def settle(flow: str, play: Callable[[], Cost]) -> None:
+    """Plays a flow, and compares its cost with the table, or writes it there."""
+    try:
+        cost = play()
+    except Exception:
+        if WRITE != "before":
+            raise
+        cost = None
     cells = [str(cost.calls), str(cost.failed), str(cost.tokens)] if cost else ["-"] * 3
     print(f"  {flow:20} calls {cells[0]:>3}, failed {cells[1]:>3}, tokens {cells[2]:>6}", flush=True)
     if WRITE:

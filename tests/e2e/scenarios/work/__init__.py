@@ -67,10 +67,8 @@ def _played(world: World, flow: Callable[[Work], Flow]) -> str:
     name = flow.__name__.replace("_", " ")
     try:
         with _server(world, flow):
-            costs.settle(name, Work(world).play(flow))
+            costs.settle(name, lambda: Work(world).play(flow))
     except Exception as fault:
-        if costs.WRITE == "before":
-            costs.settle(name, None)
         traceback.print_exc(limit=-2)
         return f"{name}: {fault}"
     return ""

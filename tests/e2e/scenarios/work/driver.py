@@ -140,8 +140,7 @@ class Work:
         if failure is None:
             check.that(f"{called} fails as declared: {step.reason}", not (strict and step.reason), told)
             return Result(told)
-        self.cost.failed += 1
-        self.cost.reasons.append(step.reason)
+        self.cost.fail(step.reason)
         check.that(f"{called} does not fail", step.reason or not strict, told)
         follow = next_call(failure, (step.tool, step.arguments))
         if step.after != "hint" or (follow is None and not strict):
@@ -157,13 +156,14 @@ class Work:
         told = yield tool, arguments
         if _TRACE:
             print(f"> {tool} {json.dumps(arguments, ensure_ascii=False)[:2000]}\n{told[:4000]}", flush=True)
-        self.cost.calls += 1
-        self.cost.characters += len(tool) + len(json.dumps(arguments, ensure_ascii=False)) + len(told)
+        self.cost.add(tool, arguments, told)
         return told
 
 
 def failure_of(told: str) -> str | None:
     """What to do next, where a call or the program that it ran failed."""
+    if told.startswith("Error: Tool"):
+        return told
     try:
         answer = json.loads(told)
     except ValueError:
