@@ -16,6 +16,7 @@ from harness.webui import Account
 from harness.world import World
 from scenarios import costs
 from scenarios.costs import Cost
+from scenarios.work.driver import failure_of
 
 SALES = "date,region,product,amount\n" + "".join(
     f"2026-0{1 + day % 9}-1{day % 10},{('north', 'south', 'east')[day % 3]},pen,{day}\n" for day in range(60)
@@ -49,7 +50,7 @@ class Play:
         answer: Answer = self.world.ask(who, [[call] for call in calls], **named)
         for number, (call, result) in enumerate(zip(calls, answer.results, strict=True)):
             self.cost.add(*call, result.text)
-            fails = _fails(result)
+            fails = failure_of(result.text) is not None
             check.equal(f"{call[0]} fails", fails, number == 0 and bool(reason))
             if fails:
                 self.cost.fail(reason)
@@ -211,20 +212,10 @@ def _history(play: Play) -> None:
 def _keep(play: Play) -> None:
     """Keep an attached file for other chats."""
     name = f"{play.toolset}-kept.txt"
-    zone = "storage" if play.core else "documents"
-    play.ask(
-        play.world.webui.ada,
-        (f"shed_move_uploads_to_{zone}", {"src": name, "dest": f"inbox/{name}"}),
-        **{name.replace(".", "__"): b"kept\n"},
-    )
-
-
-def _fails(result: Result) -> bool:
-    try:
-        told = json.loads(result.text)
-    except ValueError:
-        return False
-    return isinstance(told, dict) and "HTTP error" in str(told.get("error", ""))
+    kept = ("shed_move_uploads_to_documents", {"src": name, "dest": f"inbox/{name}"})
+    if play.core:
+        kept = ("shed_copy", {"from": f"uploads/{name}", "to": f"storage/inbox/{name}", "move": True})
+    play.ask(play.world.webui.ada, kept, **{name.replace(".", "__"): b"kept\n"})
 
 
 FLOWS: list[Callable[[Play], None]] = [
