@@ -72,9 +72,11 @@ def charts_and_reports(work: Work) -> Flow:
 
 def scan(work: Work) -> Flow:
     """A PDF that is a picture: recognised, and seen."""
-    yield Chat(work.ada, {"invoice.pdf": inputs.scan("Invoice 4711\nTotal 1234 Euro\nDue on 12 May 2026")})
+    chat = yield Chat(work.ada, {"invoice.pdf": inputs.scan("Invoice 4711\nTotal 1234 Euro\nDue on 12 May 2026")})
     told = yield use("read", zone="uploads", path="invoice.pdf")
     check.that("it is recognised", "4711" in told.text and "1234" in told.text, told.text)
     yield use("read", zone="uploads", path="invoice.pdf", page=1)
     other = execute("uploads", "tesseract", "invoice.pdf", "-")
     yield other.fails("shed_read recognises by itself; the flow thinks of the program")
+    yield Chat(work.ada)
+    check.that("the page was seen", "image_url" in str(chat.answer.script.requests[-1]["messages"]), "no picture")

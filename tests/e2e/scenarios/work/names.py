@@ -66,7 +66,7 @@ def tables(work: Work) -> Flow:
         yield foreign.refused(other)
         yield own
     read = yield execute("storage", "cat", "b.txt")
-    check.equal("all was done", read.data["stdout"], "delta\neta\n")
+    check.equal("all was done", read.data["stdout"], "delta\r\neta\r\n")
 
 
 def _foreign() -> list[tuple[Use, Use]]:
@@ -86,6 +86,9 @@ def _foreign() -> list[tuple[Use, Use]]:
         ("sqlite", {"database": "tables.db", "sql": "SELECT 1"}, {"path": "tables.db", "query": "SELECT 1"}),
         ("convert", {"path": "b.txt", "format": "html"}, {"path": "b.txt", "to": "html"}),
         ("diff", {"file1": "b.txt", "file2": "unpacked/b.txt"}, {"path": "b.txt", "to_path": "unpacked/b.txt"}),
+        ("link_create", {"file": "b.txt"}, {"path": "b.txt"}),
+        ("hexdump", {"file": "b.txt"}, {"path": "b.txt"}),
+        ("convert_eol", {"file": "b.txt", "eol": "crlf"}, {"path": "b.txt", "to": "windows"}),
         ("delete", {"file": "new.txt"}, {"path": "new.txt"}),
     ]
     return [(use(tool, **storage, **foreign), use(tool, **storage, **own)) for tool, foreign, own in pairs]
