@@ -9,7 +9,7 @@ import time
 import uuid
 
 from harness import check, model
-from harness.model import Final, Model, Script, Turn
+from harness.model import Final, Model, Script, Steps, Turn
 from harness.webui import Account, OpenWebUI
 
 _ERROR = re.compile(r"HTTP error (\d+): (.*)", re.DOTALL)
@@ -57,7 +57,7 @@ def ask(
     webui: OpenWebUI,
     scripted: Model,
     who: Account,
-    turns: list[Turn],
+    turns: list[Turn] | Steps,
     *,
     question: str = "",
     final: Final = "Done.",
@@ -65,19 +65,22 @@ def ask(
     after: Answer | None = None,
     credential: str = "",
     tools: str = "fileshed",
+    terminal: str = "",
 ) -> Answer:
-    """Asks, and waits for the end of the answer. `after` goes on with a chat."""
+    """Asks, and waits for the end of the answer. `after` goes on with a chat. A `terminal` is offered
+    instead of the tools."""
     question = question or f"Question {uuid.uuid4().hex}."
     script = scripted.script(question, turns, final)
     asked, answered = str(uuid.uuid4()), str(uuid.uuid4())
     token = credential or who.token
+    choice = {"terminal_id": terminal, "tool_ids": []} if terminal else {}
     # The browser asks this first, and only then is the model known.
     webui.ask("GET", "/api/models", token)
     sent = webui.ask(
         "POST",
         "/api/chat/completions",
         token,
-        document=_request(question, asked, answered, files or [], after, tools),
+        document=_request(question, asked, answered, files or [], after, tools) | choice,
     )
     chat = sent.get("chat_id") or after.chat
     message = _finished(webui, who, chat, answered)

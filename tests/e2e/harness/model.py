@@ -1,7 +1,8 @@
 """A model that follows a script, behind the API of OpenAI.
 
 A script belongs to the text of a user's message. It is a list of turns; a turn is a list of tool
-calls, or a function that makes them from the results so far. When no turn is left, the model says its
+calls, or a function that makes them from the results so far. Or it is a generator that yields one call
+after another, and receives what the model is told about each. When no turn is left, the model says its
 final text. How far a script is can be read from the conversation that Open WebUI sends, so the
 server keeps nothing but what it was sent.
 """
@@ -13,7 +14,7 @@ import json
 import threading
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Callable, Union
+from typing import Callable, Generator, Union
 
 from harness.process import LOOPBACK
 
@@ -22,12 +23,14 @@ NAME = "assistant"
 #: The name of a tool and its arguments.
 Call = tuple[str, dict]
 Turn = Union[list[Call], Callable[[list[str]], list[Call]]]
+#: Yields calls, and receives their results.
+Steps = Generator[Call, str, None]
 Final = Union[str, Callable[[list[str]], str]]
 
 
 @dataclasses.dataclass
 class Script:
-    turns: list[Turn]
+    turns: list[Turn] | Steps
     final: Final
     #: Every request for this script, as it came.
     requests: list[dict] = dataclasses.field(default_factory=list)
@@ -50,12 +53,21 @@ class Script:
         """The assistant's message after those that came since the question."""
         self.results = [text_of(message) for message in since if message["role"] == "tool"]
         done = sum(1 for message in since if message.get("tool_calls"))
-        if done < len(self.turns):
-            turn = self.turns[done]
-            calls = turn if isinstance(turn, list) else turn(self.results)
+        calls = self._turn(done)
+        if calls:
             return {"role": "assistant", "content": None, "tool_calls": _tool_calls(calls)}
         final = self.final if isinstance(self.final, str) else self.final(self.results)
         return {"role": "assistant", "content": final}
+
+    def _turn(self, done: int) -> list[Call]:
+        """The calls after so many turns; none at the end."""
+        if not isinstance(self.turns, list):
+            try:
+                return [self.turns.send(self.results[-1] if done else None)]
+            except StopIteration:
+                return []
+        turn = self.turns[done] if done < len(self.turns) else []
+        return turn if isinstance(turn, list) else turn(self.results)
 
 
 def text_of(message: dict) -> str:
@@ -93,7 +105,7 @@ class Model:
         self._server.shutdown()
         self._server.server_close()
 
-    def script(self, question: str, turns: list[Turn], final: Final = "Done.") -> Script:
+    def script(self, question: str, turns: list[Turn] | Steps, final: Final = "Done.") -> Script:
         """What to do when a user asks this."""
         script = Script(turns, final)
         with self._lock:

@@ -11,7 +11,7 @@ from typing import Iterator
 from harness import chat, check, signature
 from harness.browser import Browser
 from harness.fileshed import Fileshed
-from harness.model import Model, Turn
+from harness.model import Model, Steps, Turn
 from harness.versions import Version
 from harness.webui import Account, Naming, OpenWebUI
 
@@ -85,7 +85,7 @@ class World:
             finally:
                 self.webui.connect_terminals()
 
-    def ask(self, who: Account, turns: list[Turn], **named) -> chat.Answer:
+    def ask(self, who: Account, turns: list[Turn] | Steps, **named) -> chat.Answer:
         return chat.ask(self.webui, self.model, who, turns, **named)
 
     def picture(self, browser: Browser, name: str) -> None:

@@ -35,6 +35,7 @@ from scenarios import (
     terminal_shell,
     terminal_uploads,
     tools,
+    work,
 )
 
 #: What is proved with which environment of Open WebUI, in this order.
@@ -54,6 +55,7 @@ PLAN: Plan = {
         groups,
         attachments,
         flows,
+        work,
         report,
         links,
         mcp,
