@@ -92,9 +92,9 @@ pub fn complain(failure: &CommandFailure) -> ExitCode {
 }
 
 /// Commands offer no operations.
-struct CommandLine;
+struct NoOperations;
 
-impl HintSurface for CommandLine {
+impl HintSurface for NoOperations {
     fn is_offered(&self, _operation: &str) -> bool {
         false
     }
@@ -114,7 +114,7 @@ const LOOK: &str = "see what `fileshed doctor` says";
 
 /// A hint in words for an administrator.
 fn advice(hint: &Hint) -> String {
-    let told = hint.offered(&CommandLine);
+    let told = hint.offered(&NoOperations);
     let told = told.unwrap_or_else(|| LOOK.to_owned());
     let words = ADVICE.iter();
     words.fold(told, |told, (before, after)| told.replace(before, after))

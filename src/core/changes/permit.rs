@@ -222,11 +222,12 @@ impl<'a> Permit<'a> {
 
     /// Notes the change as the last one of its caller.
     fn note_move(&self) {
+        let zone = self.zone();
         let moved = match (self.request.kind, self.request.paths.as_slice()) {
-            (PathsChange::Renamed, [from, to]) => Some((from, to)),
+            (PathsChange::Renamed, [from, to]) => Some(zone.key_of_move(from, to)),
             _ => None,
         };
-        self.zone().store.last_moves.note(self.zone(), moved);
+        zone.store.last_moves.note(zone.caller.user.as_ref(), moved);
     }
 
     /// Ends the locked edit that the change ends.

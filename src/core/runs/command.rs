@@ -32,9 +32,7 @@ pub use fetch::fetch;
 pub(crate) use filter::filter;
 pub use limit::Limit;
 pub(crate) use names::NamesBefore;
-pub(crate) use pdf::{
-    PDF_COMMAND, PICTURE_COMMAND, RECOGNITION_COMMAND, pdf_page, pdf_text, recognise_page,
-};
+pub(crate) use pdf::{PDF_COMMAND, PICTURE_COMMAND, pdf_page, pdf_text, recognise_page};
 pub use run::{run, run_on_copy};
 
 impl Runs {

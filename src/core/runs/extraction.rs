@@ -10,10 +10,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::command::{
-    PDF_COMMAND, PICTURE_COMMAND, RECOGNITION_COMMAND, pdf_page, pdf_text, recognise_page,
-};
+use crate::command::{PDF_COMMAND, PICTURE_COMMAND, pdf_page, pdf_text, recognise_page};
 use crate::process::{JobBounds, JobEnd, run_job};
+use crate::programs::RECOGNITION_COMMAND;
 use crate::runs::Runs;
 use fileshed_extraction::{DocumentKind, TextBuilder, extract, is_encrypted};
 use fileshed_rules::package_of;

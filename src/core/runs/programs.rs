@@ -15,7 +15,6 @@ use fileshed_rules::{CommandRule, commands};
 use fileshed_types::Settings;
 
 use self::format::ProgramFormat;
-use crate::command::RECOGNITION_COMMAND;
 
 mod chosen;
 mod format;
@@ -52,6 +51,9 @@ const BEHIND_SHELL_SCRIPTS: [(&str, &str); 2] =
 
 /// Interpreters that a script may name; a shell is none of them.
 const INTERPRETERS: [&str; 2] = ["perl", "python3"];
+
+/// The program that recognises the text of pictures.
+pub(crate) const RECOGNITION_COMMAND: &str = "tesseract";
 
 /// Programs that only the server starts, where they are installed.
 const INTERNAL: [&str; 1] = [RECOGNITION_COMMAND];

@@ -178,7 +178,10 @@ pub(super) fn r#move(view: CallerView<'_>, request: &MoveRequest) -> Result<Valu
         let is_at = |place: &Resolved<'_>| place.zone.entry_itself(&place.path).is_ok();
         let last_moves = &view.core.store.last_moves;
         let is_done = from.zone.is_same(&to.zone)
-            && last_moves.is_last(&from.zone, &from.path, &to.path)
+            && last_moves.is_last(
+                view.caller.user.as_ref(),
+                &from.zone.key_of_move(&from.path, &to.path),
+            )
             && !is_at(&from)
             && is_at(&to);
         if !is_done {

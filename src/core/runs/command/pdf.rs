@@ -4,6 +4,7 @@
 use std::io::{Read, Seek as _};
 
 use super::filter;
+use crate::programs::RECOGNITION_COMMAND;
 use crate::runs::Runs;
 use fileshed_storage::DiskError;
 use fileshed_types::Error;
@@ -14,9 +15,6 @@ pub(crate) const PDF_COMMAND: &str = "pdftotext";
 
 /// The program that makes pictures of pages.
 pub(crate) const PICTURE_COMMAND: &str = "pdftoppm";
-
-/// The program that recognises the text of pictures.
-pub(crate) const RECOGNITION_COMMAND: &str = "tesseract";
 
 /// Pixels of the longer side of a picture: more is scaled down before a model sees it.
 const PIXELS: &str = "1568";

@@ -1,8 +1,12 @@
-//! Names as other systems write them, made ones that a zone takes.
+//! The names that a zone takes, and names as other systems write them, made such ones.
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::path::{NAME_MAX_BYTES, has_drive, is_never_made};
+/// Longest name of one file or directory, in bytes: the limit of the usual file systems.
+pub const NAME_MAX_BYTES: usize = 255;
+
+/// Names that no path may hold, in any zone and any mode.
+const RESERVED: [&str; 2] = [".lfsig", ".fs_pepper"];
 
 /// What a name is called of which nothing is left.
 const NAMELESS: &str = "file";
@@ -47,6 +51,74 @@ fn shortened(name: &str) -> String {
 /// Whether no name ends so.
 fn is_no_end(character: char) -> bool {
     character == '.' || character.is_whitespace()
+}
+
+/// Whether a name is kept for the server.
+#[must_use]
+pub fn is_reserved(name: &str) -> bool {
+    RESERVED
+        .iter()
+        .any(|reserved| reserved.eq_ignore_ascii_case(name))
+}
+
+/// Whether a name in NFC can be spelled in no other way. Three ASCII characters have a second
+/// code point: K (Kelvin's sign), `;` (the Greek question mark) and the grave accent.
+#[must_use]
+pub fn has_one_spelling(name: &str) -> bool {
+    name.is_ascii() && !name.contains(['K', ';', '`'])
+}
+
+/// Whether one name is `.git` to git on any system, as a whole or after a backslash.
+#[must_use]
+pub fn is_git_name(name: &str) -> bool {
+    let visible: String = name
+        .chars()
+        .filter(|character| !is_ignored_by_hfs(*character))
+        .collect();
+    visible.split('\\').any(|part| {
+        let part = part.split(':').next().unwrap_or(part);
+        let bare = part.trim_end_matches(['.', ' ']);
+        bare.eq_ignore_ascii_case(".git") || bare.eq_ignore_ascii_case("git~1")
+    })
+}
+
+/// Zero-width characters that HFS+ drops when it compares names (git's `is_hfs_dotgit`).
+fn is_ignored_by_hfs(character: char) -> bool {
+    matches!(character,
+        '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
+}
+
+/// Why some system of the people who share files cannot hold a name; nothing where all can.
+#[must_use]
+pub fn fault_of_name(name: &str) -> Option<&'static str> {
+    let stem = name.split('.').next().unwrap_or(name).trim_end();
+    let stem = stem.to_ascii_uppercase();
+    let port = stem.strip_prefix("COM").or(stem.strip_prefix("LPT"));
+    let is_port = port.is_some_and(|number| matches!(number.as_bytes(), [b'1'..=b'9']));
+    if name.contains(char::is_control) {
+        Some("holds a control character")
+    } else if is_port || ["CON", "PRN", "AUX", "NUL"].contains(&&*stem) {
+        Some("is a device name on Windows")
+    } else if name.contains(['<', '>', '"', '|', '?', '*']) {
+        Some("holds one of < > \" | ? *")
+    } else if name.ends_with(['.', ' ']) {
+        Some("ends with a dot or a blank")
+    } else {
+        None
+    }
+}
+
+/// Whether no operation makes a name: it is kept for the server or for git, or some system cannot
+/// hold it.
+#[must_use]
+pub fn is_never_made(name: &str) -> bool {
+    is_reserved(name) || is_git_name(name) || fault_of_name(name).is_some()
+}
+
+/// Whether a name is a drive of Windows, or a path that begins with one.
+pub(super) fn has_drive(name: &str) -> bool {
+    matches!(name.as_bytes(), [drive, b':', rest @ ..]
+        if drive.is_ascii_alphabetic() && matches!(rest, [] | [b'\\', ..]))
 }
 
 #[cfg(test)]

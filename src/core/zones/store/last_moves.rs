@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 
-use crate::zone::{Zone, ZonePath};
 use fileshed_types::{Mutex, UserId};
 
 /// The moves of users who have changed nothing since, each as one text.
@@ -11,26 +10,20 @@ use fileshed_types::{Mutex, UserId};
 pub struct LastMoves(Mutex<HashMap<Option<UserId>, String>>);
 
 impl LastMoves {
-    /// Notes that the caller of `zone` changes something there: moves the first of two paths to the
-    /// second, or something else. To be called with the write lock.
-    pub fn note(&self, zone: &Zone<'_>, moved: Option<(&ZonePath, &ZonePath)>) {
-        let (mut last, user) = (self.0.lock(), zone.caller.user.clone());
+    /// Notes that a user changes something: by a move, or in another way. To be called with the write lock
+    /// of the zone.
+    pub fn note(&self, user: Option<&UserId>, moved: Option<String>) {
+        let (mut last, user) = (self.0.lock(), user.cloned());
         match moved {
-            Some((from, to)) => drop(last.insert(user, text(zone, from, to))),
+            Some(moved) => drop(last.insert(user, moved)),
             None => drop(last.remove(&user)),
         }
     }
 
-    /// Returns `true` if the last change of the caller of `zone` was this move.
+    /// Returns `true` if the last change of a user was this move.
     #[must_use]
-    pub fn is_last(&self, zone: &Zone<'_>, from: &ZonePath, to: &ZonePath) -> bool {
+    pub fn is_last(&self, user: Option<&UserId>, moved: &str) -> bool {
         let last = self.0.lock();
-        last.get(&zone.caller.user) == Some(&text(zone, from, to))
+        last.get(&user.cloned()).is_some_and(|last| last == moved)
     }
-}
-
-/// No path has a NUL character.
-fn text(zone: &Zone<'_>, from: &ZonePath, to: &ZonePath) -> String {
-    let (tenant, zone) = (&zone.tenant.key, zone.name);
-    format!("{tenant}\0{zone}\0{}\0{}", from.key(), to.key())
 }
