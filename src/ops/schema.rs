@@ -30,7 +30,12 @@ pub(super) fn of<T: ToSchema>() -> Value {
 pub(super) fn of_request<O: Operation>() -> Value {
     let mut schema = of::<O::Request>();
     if O::ERRORS.contains(&Code::PathStartsWithZone) {
-        schema["properties"][ALLOW_ZONE_IN_PATH] = json!({"type": "boolean"});
+        let mut parameter = json!({"type": "boolean"});
+        // A sentence in every tool would be paid for in every turn.
+        if O::ID == "shed_exec" {
+            parameter["description"] = "Paths may begin with the name of the zone".into();
+        }
+        schema["properties"][ALLOW_ZONE_IN_PATH] = parameter;
     }
     schema
 }

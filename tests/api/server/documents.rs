@@ -268,7 +268,7 @@ fn open_webui_makes_a_usable_tool_of_every_operation() {
     }
 }
 
-/// Parameters whose name is a sentence: a description would cost each tool a line.
+/// Parameters that one tool describes for all: a description would cost each of them a line.
 const NAMED_WELL: &[&str] = &["allow_zone_in_path"];
 
 #[test]

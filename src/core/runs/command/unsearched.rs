@@ -1,4 +1,4 @@
-//! Documents that a search of lines passed by: commands see their bytes, and not their text.
+//! Documents and old encodings that a search of lines passed by: commands see bytes, and not their text.
 
 use std::time::Duration;
 
@@ -6,6 +6,7 @@ use fileshed_extraction::PACKED;
 use fileshed_rules::CommandPlan;
 use fileshed_search::{Bounds, Exclusions, Glob, Globs, SearchRoot, Wanted, glob};
 use fileshed_storage::Entry;
+use fileshed_text::Encoding;
 use fileshed_types::{Hint, NextCall, timings};
 use fileshed_zones::zone::{Zone, ZonePath};
 
@@ -58,7 +59,11 @@ pub(super) fn note(zone: &Zone<'_>, plan: &CommandPlan) -> Option<Hint> {
     let bounds = Bounds::new(cancellation, &zone.store.clock, TIME, 1);
     let found = glob(&trees, &documents, &bounds);
     let mut paths = found.items.iter().map(|item| item.path.as_str());
-    let first = paths.next()?;
+    let Some(first) = paths.next() else {
+        return entries
+            .iter()
+            .find_map(|entry| other_encoding(entry, plan.command));
+    };
     let others: Vec<&str> = paths.take(READ_TOGETHER - 1).collect();
     let count = match (found.items.len(), found.truncated) {
         (1, false) => "1 document was".to_owned(),
@@ -71,4 +76,19 @@ pub(super) fn note(zone: &Zone<'_>, plan: &CommandPlan) -> Option<Hint> {
     }
     let text = format!("{count} not searched, since {} reads bytes: ", plan.command);
     Some(Hint::new(text).call(read).say(" shows the text"))
+}
+
+/// A note about a file whose letters a command does not recognise.
+fn other_encoding(entry: &Entry, command: &str) -> Option<Hint> {
+    entry.expect_file().ok()?;
+    let encoding = Encoding::of_file(&mut entry.open().ok()?).ok()?;
+    if !encoding.is_text() || matches!(encoding, Encoding::Ascii | Encoding::Utf8) {
+        return None;
+    }
+    let read = NextCall::here("shed_read").with("path", entry.path().as_str());
+    let text = format!(
+        "{command} reads UTF-8, and this file is {}: ",
+        encoding.name()
+    );
+    Some(Hint::new(text).call(read).say(" shows its text"))
 }

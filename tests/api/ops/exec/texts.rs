@@ -168,3 +168,20 @@ fn grep_says_which_documents_it_passed_by() {
     let none = said(&["paid", "d/a.md"]);
     assert!(!none.contains("searched"), "{none}");
 }
+
+#[test]
+fn grep_says_that_a_file_has_another_encoding() {
+    let server = small().app();
+    let alice = server.as_user("alice");
+    file(&alice, "storage", "b.txt", "Gr\u{f6}\u{df}e: 42\n");
+    let storage = place(&server, "alice", "storage");
+    std::fs::write(storage.join("a.txt"), b"Gr\xf6\xdfe: 42 Stra\xdfen\n").unwrap();
+    for (name, is_told) in [("a.txt", true), ("b.txt", false)] {
+        let args = ["Gr\u{f6}\u{df}e", name];
+        let arguments = json!({"zone": "storage", "cmd": "grep", "args": args});
+        let answer = alice.call("shed_exec", &arguments);
+        let message = answer.body["message"].as_str().unwrap();
+        let call = format!(r#"shed_read(zone="storage", path="{name}")"#);
+        assert_eq!(message.contains(&call), is_told, "{message}");
+    }
+}
