@@ -52,9 +52,7 @@ pub enum CommandFailure {
     #[error("cannot open the store in `{0}`: {1}")]
     Data(String, #[source] Error),
     /// The address cannot be bound.
-    #[error(
-        "cannot listen on {0}: {1}; end the program that listens there, or choose another address with --bind"
-    )]
+    #[error("cannot listen on {0}: {1}")]
     Address(SocketAddr, #[source] std::io::Error),
     /// The server was not registered in Open WebUI.
     #[error(transparent)]
@@ -84,17 +82,24 @@ pub fn usage(answer: &clap::Error) -> ExitCode {
 #[must_use]
 pub fn complain(failure: &CommandFailure) -> ExitCode {
     let mut text = format!("fileshed: {}", http::with_causes(failure));
-    if let CommandFailure::Data(_, error) | CommandFailure::Core(error) = failure {
-        text = format!("{text}\nfileshed: {}", advice(error.hint()));
+    let next = match failure {
+        CommandFailure::Data(_, error) | CommandFailure::Core(error) => Some(advice(error.hint())),
+        CommandFailure::Address(..) => {
+            Some("end what listens there, or choose another address with --bind".to_owned())
+        }
+        _ => None,
+    };
+    if let Some(next) = next {
+        text = format!("{text}\nfileshed: {next}");
     }
     tell(&text);
     ExitCode::FAILURE
 }
 
 /// Commands offer no operations.
-struct CommandLine;
+struct NoOperations;
 
-impl HintSurface for CommandLine {
+impl HintSurface for NoOperations {
     fn is_offered(&self, _operation: &str) -> bool {
         false
     }
@@ -114,7 +119,7 @@ const LOOK: &str = "see what `fileshed doctor` says";
 
 /// A hint in words for an administrator.
 fn advice(hint: &Hint) -> String {
-    let told = hint.offered(&CommandLine);
+    let told = hint.offered(&NoOperations);
     let told = told.unwrap_or_else(|| LOOK.to_owned());
     let words = ADVICE.iter();
     words.fold(told, |told, (before, after)| told.replace(before, after))
