@@ -52,9 +52,7 @@ pub enum CommandFailure {
     #[error("cannot open the store in `{0}`: {1}")]
     Data(String, #[source] Error),
     /// The address cannot be bound.
-    #[error(
-        "cannot listen on {0}: {1}; end the program that listens there, or choose another address with --bind"
-    )]
+    #[error("cannot listen on {0}: {1}")]
     Address(SocketAddr, #[source] std::io::Error),
     /// The server was not registered in Open WebUI.
     #[error(transparent)]
@@ -84,8 +82,15 @@ pub fn usage(answer: &clap::Error) -> ExitCode {
 #[must_use]
 pub fn complain(failure: &CommandFailure) -> ExitCode {
     let mut text = format!("fileshed: {}", http::with_causes(failure));
-    if let CommandFailure::Data(_, error) | CommandFailure::Core(error) = failure {
-        text = format!("{text}\nfileshed: {}", advice(error.hint()));
+    let next = match failure {
+        CommandFailure::Data(_, error) | CommandFailure::Core(error) => Some(advice(error.hint())),
+        CommandFailure::Address(..) => {
+            Some("end what listens there, or choose another address with --bind".to_owned())
+        }
+        _ => None,
+    };
+    if let Some(next) = next {
+        text = format!("{text}\nfileshed: {next}");
     }
     tell(&text);
     ExitCode::FAILURE

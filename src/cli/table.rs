@@ -52,7 +52,7 @@ fn aligned(rows: &[Value]) -> Vec<String> {
         let cells = cells.map(|(column, cell)| format!("{cell:0$}", width(column)));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     });
-    padded.collect()
+    padded.filter(|line| !line.is_empty()).collect()
 }
 
 fn cells(row: &Value) -> Vec<String> {
@@ -88,6 +88,6 @@ mod tests {
             "ab     17",
         ];
         assert_eq!(aligned(&rows), lines);
-        assert_eq!(aligned(&[]), [""]);
+        assert_eq!(aligned(&[]), [""; 0]);
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::super::client::{CallError, OpenWebUiClient, segment};
 use super::super::printable;
-use super::super::register::{Auth, ConnectionKind, DESCRIPTION, PATIENCE, text};
+use super::super::register::{ConnectionKind, DESCRIPTION, PATIENCE, text};
 use crate::config::Config;
 
 /// Says who calls; Open WebUI adds `/models`.
@@ -116,21 +116,13 @@ fn call_of_tools(
              ENABLE_TOOL_SERVERS must not be off there"
         ));
     }
-    let sends = |name: &str| {
-        let mut headers = connection["headers"].as_object().into_iter().flatten();
-        headers.any(|(header, _)| header.eq_ignore_ascii_case(name))
-    };
-    // Where Open WebUI names users by itself, it names the chat, too.
-    let names_by_itself =
-        connection["auth_type"] == Auth::Bearer.as_str() && !sends(config.header_user_id.as_str());
     let chat = config.header_chat_id.as_str();
-    let without_chat = if names_by_itself || sends(chat) {
-        String::new()
+    let mut headers = connection["headers"].as_object().into_iter().flatten();
+    let without_chat = if headers.any(|(header, _)| header.eq_ignore_ascii_case(chat)) {
+        ""
     } else {
-        format!(
-            ", but without its chat, unless Open WebUI has ENABLE_FORWARD_USER_INFO_HEADERS=True: \
-             `fileshed openwebui register` sets the header `{chat}`"
-        )
+        "; its chat is named only if ENABLE_FORWARD_USER_INFO_HEADERS is on there, or after \
+         `fileshed openwebui register`"
     };
     let who = printable(said["name"].as_str().unwrap_or("the one user"));
     Ok(format!("a call by {place} arrives as {who}{without_chat}"))

@@ -26,24 +26,20 @@ impl<'a> DefaultModels<'a> {
         token: &'a str,
         ids: &[String],
     ) -> Result<Self, RegisterError> {
-        let (all, mut models) = (ids == ["all"], Vec::new());
-        if let Some(Value::Array(list)) = (!ids.is_empty())
-            .then(|| client.get::<Value>(token, "/api/models"))
-            .transpose()
-            .map_err(asked)?
-            .map(|mut answer| answer["data"].take())
-        {
-            models = list;
+        let all = ids == ["all"];
+        let mut models: Vec<Value> = Vec::new();
+        if !ids.is_empty() {
+            let answer: Map<_, _> = client.get(token, "/api/models").map_err(asked)?;
+            let list = answer.get("data").and_then(Value::as_array);
+            models = list.cloned().unwrap_or_default();
         }
-        let is_known = |id: &&String| models.iter().any(|model| model["id"] == **id);
+        let is_known = |id: &String| models.iter().any(|model| model["id"] == **id);
         if let Some(id) = ids.iter().find(|id| !all && !is_known(id)) {
-            let known = models
-                .iter()
-                .take(20)
-                .map(|model| printable(text(model, "id")));
-            let known = known.collect::<Vec<_>>().join(", ");
-            let text = format!("Open WebUI has no model with the id `{id}`; it has: {known}");
-            return Err(RegisterError::Refused(text));
+            let known: Vec<_> = models.iter().map(|model| text(model, "id")).collect();
+            return Err(RegisterError::Refused(format!(
+                "Open WebUI has no model with the id `{id}`; it has: {}",
+                printable(&known.join(", "))
+            )));
         }
         models.retain(|model| all || ids.iter().any(|id| model["id"] == **id));
         Ok(Self {

@@ -187,16 +187,9 @@ fn it_tries_the_connections_of_tools_that_open_webui_keeps() {
             json!({"headers": {"x-openwebui-user-id": "{{USER_ID}}"}}),
             ada.clone(),
             format!(
-                "ok      tools: a call by {at} arrives as Ada, but without its chat, unless Open WebUI \
-                 has ENABLE_FORWARD_USER_INFO_HEADERS=True: `fileshed openwebui register` sets the \
-                 header `x-openwebui-chat-id`"
+                "ok      tools: a call by {at} arrives as Ada; its chat is named only if \
+                 ENABLE_FORWARD_USER_INFO_HEADERS is on there, or after `fileshed openwebui register`"
             ),
-        ),
-        // Open WebUI names users by itself.
-        (
-            json!({"headers": null}),
-            ada.clone(),
-            format!("ok      tools: a call by {at} arrives as Ada"),
         ),
         (
             json!({}),
