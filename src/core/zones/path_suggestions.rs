@@ -150,12 +150,12 @@ fn folded(path: &ZonePath) -> String {
 
 /// A name as it is written without regard to case and width: with plain letters in place of those with
 /// accents, and with umlauts as two letters.
-fn spellings(name: &str) -> [String; 2] {
+pub(crate) fn spellings(name: &str) -> [String; 2] {
     let name = name.nfkc().collect::<String>().to_lowercase();
     [text::folded(&name), transliterated(&name)]
 }
 
-fn are_alike(wanted: &[String; 2], name: &str) -> bool {
+pub(crate) fn are_alike(wanted: &[String; 2], name: &str) -> bool {
     let written = spellings(name);
     wanted.iter().any(|spelling| written.contains(spelling))
 }
