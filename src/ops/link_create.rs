@@ -167,7 +167,9 @@ impl Operation for LinkCreate {
         };
         let content = content_type::by_name(path.name().unwrap_or_default()).unwrap_or_default();
         let is_picture = file.is_some() && content_type::is_picture(content);
-        let page = file.as_ref().filter(|_| content_type::is_page(content));
+        let is_page =
+            |file: &&Entry| content_type::is_page(content) && file.size() <= TEXT_MAX as u64;
+        let page = file.as_ref().filter(is_page);
         // The person sees a page with the answer that is being written, without opening its link.
         let html = page.and_then(|page| text_of(core, &zone, page));
         let is_shown = html.is_some_and(|html| core.transfer.show_page(&zone, &path, &html));
@@ -247,24 +249,18 @@ pub(crate) fn hand_over(core: &Core, caller: &Caller, path: &ZonePath) -> Result
     Ok(LinkCreate::run(core, caller, request)?.data)
 }
 
-/// Bytes of the longest text that Open WebUI is given of a file, and of the largest document that is read
-/// for it.
+/// Bytes of the text that Open WebUI is given of a file, and of the largest file that is read for it.
 const TEXT_MAX: usize = 512 * 1024;
-const DOCUMENT_MAX: u64 = 16 * 1024 * 1024;
+const READ_MAX: u64 = 16 * 1024 * 1024;
 
-/// The text of a file, if it is a document or a text that is not too long.
+/// The beginning of the text of a file, if it is a document or a text.
 fn text_of(core: &Core, zone: &Zone<'_>, file: &Entry) -> Option<String> {
-    let is_short = file.size() <= TEXT_MAX as u64;
-    let document = (file.size() <= DOCUMENT_MAX).then(|| document_text(&core.runs, zone, file));
-    let text = match document?.ok()? {
-        Some(document) => {
-            let mut text = document.shown();
-            text.truncate(text.floor_char_boundary(TEXT_MAX));
-            text
-        }
-        None if is_short => Encoding::text_of(&file.content().ok()?)?.into_owned(),
-        None => return None,
+    let document = (file.size() <= READ_MAX).then(|| document_text(&core.runs, zone, file));
+    let mut text = match document?.ok()? {
+        Some(document) => document.shown(),
+        None => Encoding::text_of(&file.content().ok()?)?.into_owned(),
     };
+    text.truncate(text.floor_char_boundary(TEXT_MAX));
     (!text.trim().is_empty()).then_some(text)
 }
 

@@ -16,7 +16,11 @@ pub fn without_accents(name: &str) -> String {
 /// Returns a name as it is searched for: in small letters without accents.
 #[must_use]
 pub fn folded(name: &str) -> String {
-    without_accents(&name.to_lowercase()).replace('ß', "ss")
+    let name = name.to_lowercase();
+    if name.is_ascii() {
+        return name;
+    }
+    without_accents(&name).replace('ß', "ss")
 }
 
 /// Returns a name as German is written without umlauts: `ä` is `ae`, `ß` is `ss`, and other letters lose

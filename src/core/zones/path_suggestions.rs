@@ -121,9 +121,9 @@ fn look(zone: &Zone<'_>, missing: &MissingPath, places: &mut Vec<PathSuggestion>
     if !here && let Ok(entry) = zone.data.followed(&missing.path) {
         return add(entry.path().clone(), Likeness::Zone);
     }
-    let (wanted, spellings) = (folded(&missing.path), Spellings::of(missing.path.as_str()));
+    let (wanted, written) = (folded(&missing.path), spellings(missing.path.as_str()));
     for path in same_name(&zone.data, &missing.path) {
-        let same_path = spellings.share(&Spellings::of(path.as_str()));
+        let same_path = are_alike(&written, path.as_str());
         let same_case = folded(&path) == wanted;
         add(
             path,
@@ -138,9 +138,9 @@ fn look(zone: &Zone<'_>, missing: &MissingPath, places: &mut Vec<PathSuggestion>
 }
 
 fn same_name(data: &Root, path: &ZonePath) -> Vec<ZonePath> {
-    let wanted = Spellings::of(path.name().unwrap_or_default());
+    let wanted = spellings(path.name().unwrap_or_default());
     let mut left = ENTRIES_PER_ZONE;
-    data.search(&mut left, |name| wanted.share(&Spellings::of(name)))
+    data.search(&mut left, |name| are_alike(&wanted, name))
 }
 
 /// A path without regard to case.
@@ -150,26 +150,23 @@ fn folded(path: &ZonePath) -> String {
 
 /// A name as it is written without regard to case and width: with plain letters in place of those with
 /// accents, and with umlauts as two letters.
-struct Spellings([String; 2]);
+pub(crate) fn spellings(name: &str) -> [String; 2] {
+    let name = name.nfkc().collect::<String>().to_lowercase();
+    [text::folded(&name), transliterated(&name)]
+}
 
-impl Spellings {
-    fn of(name: &str) -> Self {
-        let name = name.nfkc().collect::<String>().to_lowercase();
-        Self([text::folded(&name), transliterated(&name)])
-    }
-
-    fn share(&self, other: &Self) -> bool {
-        self.0.iter().any(|one| other.0.contains(one))
-    }
+pub(crate) fn are_alike(wanted: &[String; 2], name: &str) -> bool {
+    let written = spellings(name);
+    wanted.iter().any(|spelling| written.contains(spelling))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Spellings;
+    use super::{are_alike, spellings};
 
     #[test]
     fn transliterations_are_alike() {
-        let alike = |one, other| Spellings::of(one).share(&Spellings::of(other));
+        let alike = |one, other| are_alike(&spellings(one), other);
         for (one, other) in [
             ("März.csv", "Maerz.csv"),
             ("März.csv", "MARZ.csv"),

@@ -13,6 +13,7 @@ mod places;
 pub mod search;
 
 use crate::Zone;
+use crate::path_suggestions::{are_alike, spellings};
 use crate::store::Store;
 use fileshed_storage::{Entry, Kind};
 use fileshed_types::{Caller, Chat, Code, Error, ZoneName, ZonePath};
@@ -233,8 +234,21 @@ impl Resolved<'_> {
             Some(meant) => error.with_hint(format!(
                 "give `{meant}`: the path of a zone begins with a slash"
             )),
-            None => error,
+            None => match self.other_spelling() {
+                Some(meant) => error.with_hint(format!("did you mean `{meant}`?")),
+                None => error,
+            },
         }
+    }
+
+    /// Returns the path of an entry beside it whose name is another spelling of its own.
+    fn other_spelling(&self) -> Option<ViewPath> {
+        let (above, name) = (self.path.parent()?, self.path.name()?);
+        let names = self.zone.data.hold(&above).ok()?.names().ok()?;
+        let wanted = spellings(name);
+        let mut names = names.iter().map(|(name, _)| name);
+        let meant = names.find(|other| *other != name && are_alike(&wanted, other))?;
+        Some(self.at.parent()?.join(meant))
     }
 
     /// Returns the same path seen from the top, if it begins with a zone and something is there: then a

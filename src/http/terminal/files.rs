@@ -61,7 +61,7 @@ async fn send(mut call: Call, path: String, presentation: Presentation) -> Resul
 /// apart, because a page may send elsewhere what it has.
 fn with_files_beside(view: CallerView<'_>, at: &ViewPath, page: FileDownload) -> FileDownload {
     let mut left = REFERENCES_MAX;
-    let mut embed = |reference: &str| {
+    let embed = |reference: &str| {
         let beside = reference.split(['?', '#']).next()?;
         let beside = percent_decode_str(beside).decode_utf8().ok()?;
         let leads_away = |part: &str| part == ".." || part.contains(':');
@@ -72,20 +72,16 @@ fn with_files_beside(view: CallerView<'_>, at: &ViewPath, page: FileDownload) ->
         let found = view.resolve("path", path.as_str()).ok()?;
         let file = FileDownload::open(&found.file().ok()?).ok()?;
         let (kind, bytes) = file.whole(left).ok()??;
-        if !EMBEDDED.iter().any(|embedded| kind.starts_with(embedded)) {
+        if !EMBEDDED.split(' ').any(|one| kind.starts_with(one)) {
             return None;
         }
         left -= bytes.len() as u64;
         let bytes = STANDARD.encode(bytes);
         Some(format!("data:{kind};base64,{bytes}").replace("; ", ";"))
     };
-    let html = match page.whole(REFERENCES_MAX) {
-        Ok(Some((kind, bytes))) if content_type::is_page(kind) => {
-            let text = Encoding::text_of(&bytes);
-            text.and_then(|text| with_references(&text, &mut embed))
-        }
-        _ => None,
-    };
+    let html = page.whole(REFERENCES_MAX).ok().flatten();
+    let html = html.filter(|(kind, _)| content_type::is_page(kind));
+    let html = html.and_then(|(_, bytes)| with_references(&Encoding::text_of(&bytes)?, embed));
     match html {
         Some(html) => page.with_text(html),
         None => page,
@@ -96,14 +92,7 @@ fn with_files_beside(view: CallerView<'_>, at: &ViewPath, page: FileDownload) ->
 const REFERENCES_MAX: u64 = 8 * MEBIBYTE;
 
 /// Types of files that a page may have in it.
-const EMBEDDED: [&str; 6] = [
-    "image/",
-    "text/css",
-    "text/javascript",
-    "font/",
-    "audio/",
-    "video/",
-];
+const EMBEDDED: &str = "image/ text/css text/javascript font/ audio/ video/";
 
 /// Lifetime of a link.
 const AGE: Duration = Timings::STANDARD.http.terminal_link;

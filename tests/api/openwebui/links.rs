@@ -380,9 +380,9 @@ fn a_file_there_has_its_text() {
         sent.map(|asked| json!([asked.path, asked.json()["content"]]))
             .collect()
     };
-    wait_until("the texts are sent", || texts().len() >= 3);
+    wait_until("the texts are sent", || texts().len() >= 4);
     let address = |number: u8| format!("/api/v1/files/file-{number}/data/content/update");
-    let mail = texts()[2][1].as_str().unwrap().to_owned();
+    let mail = texts()[3][1].as_str().unwrap().to_owned();
     assert!(
         mail.contains("Angebot") && mail.contains("Bis Freitag."),
         "{mail}"
@@ -390,6 +390,7 @@ fn a_file_there_has_its_text() {
     let expected = [
         json!([address(1), "Menge;Größe\n"]),
         json!([address(2), page]),
+        json!([address(3), "x".repeat(512 * 1024)]),
         json!([address(6), mail]),
     ];
     assert_eq!(texts(), expected);

@@ -101,6 +101,10 @@ fn a_guess_without_umlauts_is_led_to_the_file() {
         let again = "repeat the call with path=\"Ordner ü/Übersicht März.csv\"";
         assert!(hint.contains(again), "{hint}");
     }
+    let missing = [("path", "/storage/Ordner ü/Uebersicht Maerz.csv")];
+    let missing = get(&client, "/files/read", &missing);
+    let meant = "did you mean `/storage/Ordner ü/Übersicht März.csv`?";
+    assert!(missing.text.contains(meant), "{}", missing.text);
     let deletion = hint(&client, "shed_delete", "storage", "Ordner ü/strasse.txt");
     assert!(deletion.contains("`Ordner ü/straße.txt`"), "{deletion}");
     assert!(!deletion.contains("repeat the call"), "{deletion}");
