@@ -244,7 +244,9 @@ pub(super) fn ffmpeg(checker: &mut Checker<'_>, args: &[String]) -> Result<(), C
 }
 
 fn add(checker: &mut Checker<'_>, words: &[&str]) {
-    words.iter().for_each(|word| checker.fixed(word));
+    for word in words {
+        checker.fixed(word);
+    }
 }
 
 /// Returns the options that leave out of the messages of ffmpeg what nobody asked for. A filter that

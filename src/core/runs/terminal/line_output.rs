@@ -48,7 +48,9 @@ pub(super) fn attend_line(
     let complained = |text: String| {
         let new = advice.borrow_mut().hear(&text);
         line.wrote(OutputStream::Stderr, text);
-        new.into_iter().for_each(|advice| line.remark(advice));
+        for advice in new {
+            line.remark(advice);
+        }
     };
     let written = |text| line.wrote(OutputStream::Stdout, text);
     let [stdout_gets, stderr_gets]: [Box<dyn FnMut(String) + '_>; 2] =

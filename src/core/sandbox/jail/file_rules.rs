@@ -81,10 +81,7 @@ pub(super) fn confine(access: &Access, separate: bool) -> Result<i32, RulesetErr
 }
 
 /// Returns the files of a job's own, with its rights there.
-fn of_job<'a>(
-    access: &'a Access,
-    separate: bool,
-) -> impl Iterator<Item = (&'a Path, BitFlags<AccessFs>)> + use<'a> {
+fn of_job(access: &Access, separate: bool) -> impl Iterator<Item = (&Path, BitFlags<AccessFs>)> {
     let changing = if access.any_program {
         writing() | AccessFs::Execute | AccessFs::MakeSym
     } else {
