@@ -105,7 +105,7 @@ impl HintSurface for NoOperations {
     }
 }
 
-/// What callers are told to do, and what whoever administers the server does instead.
+/// Advice to callers, and what an administrator does instead.
 const ADVICE: [(&str, &str); 6] = [
     ("repeat the call", "run the command again"),
     ("tell the administrator: ", ""),

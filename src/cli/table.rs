@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{CommandFailure, print, print_all};
 
-/// How a list is written.
+/// The form of a list.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct ListOptions {
     /// Print JSON, an object for each row

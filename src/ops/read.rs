@@ -1,6 +1,6 @@
 //! `shed_read`: a file as a model reads it: numbered lines, the text of a document, or a picture.
 
-use fileshed_core::extraction::{document_text, may_be_document, page_picture};
+use fileshed_core::extraction::{may_be_document, page_picture, recognised_text};
 use std::fmt::Write as _;
 use std::io::{Read as _, Seek as _, SeekFrom};
 
@@ -349,7 +349,7 @@ impl Reader<'_> {
                 ..file
             });
         }
-        if let Some(document) = document_text(self.runs, self.zone, &entry)? {
+        if let Some(document) = recognised_text(self.runs, self.zone, &entry)? {
             let page = document.page_without_text;
             let lines = self.lines.of(&document.shown(), most);
             return Ok(ShownFile {

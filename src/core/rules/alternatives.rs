@@ -64,7 +64,7 @@ fn in_uploads(name: &str, args: &[String]) -> Hint {
         "git" => said("@uploads-git"),
         "touch" | "mkdir" | "tee" => Hint::new("uploads are only read: ")
             .again(Repeat::with("zone", ZoneName::Storage.as_str())),
-        _ => match named.find(|word| word.contains('.') && !word.contains(['*', '?'])) {
+        _ => match named.find(|word| is_file_name(word)) {
             Some(path) => Hint::new("uploads are only read: ")
                 .call(
                     NextCall::new("shed_copy")
@@ -75,6 +75,13 @@ fn in_uploads(name: &str, args: &[String]) -> Hint {
             None => said("@uploads"),
         },
     }
+}
+
+/// Returns `true` if a word looks like the name of one file: `1.5` and `scale=1.5` do not.
+fn is_file_name(word: &str) -> bool {
+    let end = word.rsplit_once('.').map(|(_, end)| end);
+    let has_end = end.is_some_and(|end| end.starts_with(|first: char| first.is_ascii_alphabetic()));
+    has_end && !word.contains(['*', '?', '{', '=', ',', '\'', '"'])
 }
 
 /// Returns the message and the hint for a name without a rule. If the line can be put right, `correction`
@@ -157,8 +164,7 @@ fn reading(name: &str, args: &[String]) -> Option<Hint> {
         "tesseract",
         "ocrmypdf",
     ];
-    let is_plain = |word: &&String| !word.contains(['*', '?', '{']) && word.contains('.');
-    let path = args.iter().rfind(is_plain)?;
+    let path = args.iter().rfind(|word| is_file_name(word))?;
     let call = NextCall::here("shed_read").with("path", path.as_str());
     readers.contains(&name).then(|| call.into())
 }

@@ -56,22 +56,27 @@ pub(super) fn read(checker: &mut Checker<'_>, args: &[String]) -> Result<(), Com
     Ok(())
 }
 
-/// Returns the call that finds the same and starts nothing.
+/// Returns the call that finds the same and starts nothing, where the action is the last word of the
+/// expression: else it may be a test, and what follows it would hold for other files.
 fn without_program(args: &[String], action: &str) -> Hint {
-    let mut begin = args.to_vec();
-    let at = args
-        .iter()
-        .position(|word| word == action)
-        .unwrap_or(args.len());
+    let is_action = |word: &String| word == action;
+    let at = args.iter().position(is_action).unwrap_or(args.len());
+    let (begin, rest) = args.split_at(at);
     let is_end = |word: &String| matches!(word.as_str(), ";" | "\\;" | "+");
-    let rest = begin.split_off(at);
-    let end = rest.iter().position(is_end).unwrap_or(rest.len());
-    begin.extend(rest.iter().skip(end + 1).cloned());
+    let is_last = rest
+        .iter()
+        .position(is_end)
+        .is_none_or(|end| end + 1 == rest.len());
+    let is_joined =
+        |word: &String| matches!(word.as_str(), "!" | "-not" | "-o" | "-or" | "(" | "\\(");
+    if !is_last || begin.iter().any(is_joined) {
+        return "print the names, and name the files in the next call".into();
+    }
     let removes = rest.get(1).is_some_and(|program| program == "rm");
     let next = if removes {
-        " finds the files; -delete at the end of `args` removes them"
+        " finds the files; -type f and -delete at the end of `args` remove them"
     } else {
         " finds the files; name them in the next call"
     };
-    Hint::from(Repeat::with("args", begin)).say(next)
+    Hint::from(Repeat::with("args", begin.to_vec())).say(next)
 }

@@ -40,7 +40,8 @@ pub(super) fn magick(checker: &mut Checker<'_>, args: &[String]) -> Result<(), C
 /// Checks the arguments of convert, whose last operand is written, or of identify.
 pub(super) fn convert(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
     let writes = checker.rule.name != "identify";
-    if writes && let Some(drawing) = args.iter().find(|word| has_ending(word, ".svg")) {
+    let drawing = args.first().filter(|word| has_ending(word, ".svg"));
+    if writes && let Some(drawing) = drawing {
         return draw(checker, drawing, args);
     }
     let mut words = args.iter().map(String::as_str).enumerate();
@@ -105,7 +106,7 @@ fn draw(checker: &mut Checker<'_>, drawing: &str, args: &[String]) -> Result<(),
         checker.fixed("-o");
         return checker.operand(ArgumentRole::Write, picture);
     }
-    let name = drawing.split('.').next().unwrap_or("drawing");
+    let name = drawing.rsplit_once('.').map_or(drawing, |(name, _)| name);
     let args = [drawing.to_owned(), "-o".to_owned(), format!("{name}.png")];
     let call = text::call(checker.context, "rsvg-convert", &args);
     Err(checker.refuse_with(
@@ -177,7 +178,12 @@ pub(super) fn ffmpeg(checker: &mut Checker<'_>, args: &[String]) -> Result<(), C
     let threads: &[&str] = if few { &["-threads", FEW] } else { &[] };
     let has = |names: &[&str]| args.iter().any(|word| names.contains(&&**word));
     let codecs = ["-c", "-c:v", "-codec", "-codec:v", "-vcodec"];
-    let is_free = !has(&["-pix_fmt", "-vn"]) && (has(&["libx264"]) || !has(&codecs));
+    let begins = |names: &[&str]| {
+        let begins = |word: &String| names.iter().any(|name| word.starts_with(name));
+        args.iter().any(begins)
+    };
+    let is_shaped = begins(&["-pix_fmt", "-vn", "-vf", "-filter", "-lavfi"]);
+    let is_free = !is_shaped && (has(&["libx264"]) || !has(&codecs));
     if writes {
         add(checker, messages(checker.rule.list("measures"), args));
     }
@@ -189,8 +195,9 @@ pub(super) fn ffmpeg(checker: &mut Checker<'_>, args: &[String]) -> Result<(), C
             if writes {
                 add(checker, threads);
                 if is_free && FILMS.iter().any(|ending| has_ending(word, ending)) {
-                    add(checker, &["-pix_fmt", "yuv420p"]);
+                    add(checker, &["-vf", EVEN, "-pix_fmt", "yuv420p"]);
                 }
+                is_graph = false;
                 file(ArgumentRole::Write, word, checker)?;
             } else {
                 input(word, None, checker)?;
@@ -211,6 +218,11 @@ pub(super) fn ffmpeg(checker: &mut Checker<'_>, args: &[String]) -> Result<(), C
             add(checker, threads);
             match words.next() {
                 Some(graph) if is_graph => {
+                    if graph.contains("movie=") {
+                        return Err(
+                            checker.refuse(graph, "a graph reads no files: give them with -i")
+                        );
+                    }
                     checker.switch(word)?;
                     checker.operand(ArgumentRole::Word, graph)?;
                 }
@@ -271,8 +283,11 @@ fn messages(measures: &[&str], args: &[String]) -> &'static [&'static str] {
 /// and pictures of its own.
 const FEW: &str = "2";
 
-/// Films that browsers play if each pixel has half of the colour: ffmpeg itself keeps all of what computers
-/// draw, in twice the memory.
+/// Gives a picture an even width and height, which [`FILMS`] need.
+const EVEN: &str = "pad=ceil(iw/2)*2:ceil(ih/2)*2";
+
+/// Films that browsers play only with half of the colour for each pixel. What computers draw has all of it,
+/// and ffmpeg would keep that, in twice the memory.
 const FILMS: [&str; 3] = [".mp4", ".m4v", ".mov"];
 
 /// An input behind `option`, with the protocols that it may use.

@@ -105,6 +105,8 @@ impl Side {
         let side = match document {
             Some(document) if document.truncated => return Err(too_large(zone, path)),
             Some(document) if document.text.trim().is_empty() => return Err(no_text()),
+            // A list of names and sizes does not tell what differs.
+            Some(_) if ends(&[".zip"]) => return Err(no_text()),
             Some(document) => Self {
                 text: document.text,
                 is_table: ends(&[".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"]),

@@ -324,10 +324,12 @@ diagnostics! {
 }
 
 fn no_conversion(path: &str, from: &str, to: &str) -> Hint {
-    if PICTURES.contains(&from) && (PICTURES.contains(&to) || to == "pdf") {
+    let is_target = to == "pdf" || to != "svg" && PICTURES.contains(&to);
+    if PICTURES.contains(&from) && is_target {
         let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
         let target = format!("{stem}.{to}");
         let (command, arguments) = match to {
+            "pdf" if from == "svg" => ("rsvg-convert", vec!["-f", "pdf", path, "-o", &target]),
             "pdf" => ("img2pdf", vec![path, "-o", &target]),
             _ => ("convert", vec![path, target.as_str()]),
         };

@@ -76,12 +76,56 @@ pub struct DocumentSource<'s> {
     pub content: &'s mut dyn Read,
 }
 
-/// The text of a file that is a document by its name and its first bytes; nothing where it is none. The
-/// first pages of a PDF that have no text have the one that is recognised, where `tesseract` is installed.
+/// The text of a file that is a document by its name and its first bytes; nothing where it is none.
 pub fn document_text(
     runs: &Runs,
     zone: &Zone<'_>,
     entry: &Entry,
+) -> Result<Option<DocumentText>, Error> {
+    text_of_entry(runs, zone, entry, &mut |_| Ok(String::new()))
+}
+
+/// The same with a text for the first pages of a PDF that have none: it is recognised in their pictures,
+/// where `tesseract` is installed.
+pub fn recognised_text(
+    runs: &Runs,
+    zone: &Zone<'_>,
+    entry: &Entry,
+) -> Result<Option<DocumentText>, Error> {
+    let can_recognise = [PICTURE_COMMAND, RECOGNITION_COMMAND].map(|name| runs.programs.has(name));
+    let mut left = if can_recognise == [true; 2] {
+        RECOGNISED
+    } else {
+        0
+    };
+    let clock = &zone.store.clock;
+    let deadline = clock.instant() + seconds(zone.store.settings.exec_timeout_default);
+    let mut languages = None;
+    text_of_entry(runs, zone, entry, &mut |page| {
+        if left == 0 || clock.is_past(deadline) {
+            return Ok(String::new());
+        }
+        left -= 1;
+        let mut document = entry.open().map_err(|error| zone.explain_disk(error))?;
+        let picture = (page, PICTURE_MOST);
+        match recognise_page(runs, zone, &mut document, picture, &mut languages) {
+            Ok(Ok(text)) => Ok(String::from_utf8_lossy(&text).into()),
+            Ok(Err(_)) => Ok(String::new()),
+            Err(error) if zone.caller.cancellation.is_cancelled() => Err(error),
+            // A page that takes too much is seen as a picture, and the text of the others is there.
+            Err(_) => {
+                left = 0;
+                Ok(String::new())
+            }
+        }
+    })
+}
+
+fn text_of_entry(
+    runs: &Runs,
+    zone: &Zone<'_>,
+    entry: &Entry,
+    recognise: Recognition<'_>,
 ) -> Result<Option<DocumentText>, Error> {
     if !entry.path().name().is_some_and(may_be_document) {
         return Ok(None);
@@ -92,26 +136,7 @@ pub fn document_text(
         size: entry.size(),
         content: &mut file,
     };
-    let can_recognise = [PICTURE_COMMAND, RECOGNITION_COMMAND].map(|name| runs.programs.has(name));
-    let mut left = if can_recognise == [true; 2] {
-        RECOGNISED
-    } else {
-        0
-    };
-    let clock = &zone.store.clock;
-    let deadline = clock.instant() + seconds(zone.store.settings.exec_timeout_default);
-    read_source(runs, zone, source, &mut |page| {
-        if left == 0 || clock.is_past(deadline) {
-            return Ok(String::new());
-        }
-        left -= 1;
-        let mut document = entry.open().map_err(|error| zone.explain_disk(error))?;
-        let text = recognise_page(runs, zone, &mut document, page, PICTURE_MOST)?;
-        Ok(text.map_or_else(
-            |_| String::new(),
-            |text| String::from_utf8_lossy(&text).into(),
-        ))
-    })
+    read_source(runs, zone, source, recognise)
 }
 
 /// The text of a file that is a document, read by processes of `zone`; nothing where it is none.

@@ -235,13 +235,15 @@ impl Engine {
     fn bound(&mut self, work: &DatabaseRequest, most: Option<u64>) -> Result<(), rusqlite::Error> {
         let connection = &mut self.connection;
         connection.busy_handler(Some(wait_a_moment))?;
+        // A misspelt column in double quotes would be a text, and the answer wrong in silence. Views and
+        // triggers of other programs may have such texts, so that only a statement decides it.
+        let quotes_names = matches!(&work.action, Action::Query(query) if query.sql.contains('"'));
         for (setting, value) in [
             (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
             (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
             (DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
             (DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, false),
-            // Else a misspelt column in double quotes is a text, and the answer is wrong in silence.
-            (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
+            (DbConfig::SQLITE_DBCONFIG_DQS_DML, !quotes_names),
         ] {
             connection.set_db_config(setting, value)?;
         }

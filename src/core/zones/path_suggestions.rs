@@ -1,4 +1,4 @@
-//! Where a file is that was not found: in another spelling, another directory, another zone.
+//! Places where a file may be that was not found: in another spelling, another directory, another zone.
 //!
 //! Only zones that the caller may open are looked into, each within bounds, and only after a call
 //! has failed.

@@ -115,6 +115,8 @@ enum FileContent {
     Open(File),
     /// It is small, and was read.
     Read(Bytes),
+    /// A text that was made of it and of other files.
+    Made(Bytes),
 }
 
 impl FileDownload {
@@ -170,7 +172,7 @@ impl FileDownload {
                 file.read_exact_at(&mut bytes, 0)?;
                 bytes
             }
-            FileContent::Read(bytes) => bytes.to_vec(),
+            FileContent::Read(bytes) | FileContent::Made(bytes) => bytes.to_vec(),
         };
         Ok(Some((&self.content_type, bytes)))
     }
@@ -179,7 +181,7 @@ impl FileDownload {
     pub(in crate::http) fn with_text(mut self, text: String) -> Self {
         let kind = self.content_type.split(';').next().unwrap_or_default();
         self.content_type = format!("{kind}; charset=utf-8");
-        self.content = FileContent::Read(text.into());
+        self.content = FileContent::Made(text.into());
         self
     }
 
@@ -193,20 +195,24 @@ impl FileDownload {
         let state = Validators::of(&self.stamp);
         let size = match &self.content {
             FileContent::Open(_) => self.stamp.size(),
-            FileContent::Read(bytes) => bytes.len() as u64,
+            FileContent::Read(bytes) | FileContent::Made(bytes) => bytes.len() as u64,
         };
         let mut headers = HeaderMap::new();
-        state.insert(&mut headers);
-        headers.typed_insert(AcceptRanges::bytes());
         headers.insert(CACHE_CONTROL, CACHE);
-        match condition::evaluate(&request.headers, Some(&state), true) {
-            Ok(()) => {}
-            Err(UnmetPrecondition::NotModified) => {
-                return (StatusCode::NOT_MODIFIED, headers).into_response();
+        // The state of the file alone does not tell that the text is another one.
+        let is_file = !matches!(self.content, FileContent::Made(_));
+        if is_file {
+            state.insert(&mut headers);
+            headers.typed_insert(AcceptRanges::bytes());
+            match condition::evaluate(&request.headers, Some(&state), true) {
+                Ok(()) => {}
+                Err(UnmetPrecondition::NotModified) => {
+                    return (StatusCode::NOT_MODIFIED, headers).into_response();
+                }
+                Err(UnmetPrecondition::Failed) => return envelope::failure(ConditionError),
             }
-            Err(UnmetPrecondition::Failed) => return envelope::failure(ConditionError),
         }
-        let reads = request.method == Method::GET;
+        let reads = is_file && request.method == Method::GET;
         let asked = if reads && state.continues(&request.headers) {
             condition::asked(&request.headers, size)
         } else {
@@ -256,7 +262,9 @@ impl FileContent {
     fn body(self, first: u64, length: u64, transfer_permit: TransferPermit) -> Body {
         match self {
             Self::Open(file) => stream(file, first, length, transfer_permit),
-            Self::Read(bytes) => Body::from(bytes.slice(first as usize..(first + length) as usize)),
+            Self::Read(bytes) | Self::Made(bytes) => {
+                Body::from(bytes.slice(first as usize..(first + length) as usize))
+            }
         }
     }
 }

@@ -77,7 +77,7 @@ pub(super) fn list(view: CallerView<'_>, request: &ListRequest) -> Result<Listed
             return Ok(ListedDirectory::of(&found.at, &listing));
         }
     };
-    // Nothing can be made here, and what is here stays; a zone itself may take files.
+    // The top takes no files and stays as it is; a zone in it may take files.
     let entry = |name: String| {
         let zone = view.zone("directory", &path.join(&name));
         TerminalEntry {

@@ -60,26 +60,30 @@ async fn send(mut call: Call, path: String, presentation: Presentation) -> Resul
 /// shows it in a frame that has no cookie, for which its proxy fetches nothing else. Other files stay
 /// apart, because a page may send elsewhere what it has.
 fn with_files_beside(view: CallerView<'_>, at: &ViewPath, page: FileDownload) -> FileDownload {
-    let mut left = REFERENCES_MAX;
+    let (mut left, mut references) = (REFERENCES_MAX, REFERENCES);
     let embed = |reference: &str| {
+        references = u32::checked_sub(references, 1)?;
         let beside = reference.split(['?', '#']).next()?;
         let beside = percent_decode_str(beside).decode_utf8().ok()?;
         let leads_away = |part: &str| part == ".." || part.contains(':');
         if beside.starts_with('/') || beside.split('/').any(leads_away) {
             return None;
         }
+        let kind = content_type::by_name(&beside)?;
+        if !EMBEDDED.split(' ').any(|one| kind.starts_with(one)) {
+            return None;
+        }
         let path = at.parent()?.join(&beside);
         let found = view.resolve("path", path.as_str()).ok()?;
         let file = FileDownload::open(&found.file().ok()?).ok()?;
         let (kind, bytes) = file.whole(left).ok()??;
-        if !EMBEDDED.split(' ').any(|one| kind.starts_with(one)) {
-            return None;
-        }
         left -= bytes.len() as u64;
         let bytes = STANDARD.encode(bytes);
         Some(format!("data:{kind};base64,{bytes}").replace("; ", ";"))
     };
-    let html = page.whole(REFERENCES_MAX).ok().flatten();
+    // Pages that others may have written take nothing along.
+    let is_own = ["/storage", "/documents"].contains(&at.root().as_str());
+    let html = page.whole(REFERENCES_MAX).ok().flatten().filter(|_| is_own);
     let html = html.filter(|(kind, _)| content_type::is_page(kind));
     let html = html.and_then(|(_, bytes)| with_references(&Encoding::text_of(&bytes)?, embed));
     match html {
@@ -87,6 +91,9 @@ fn with_files_beside(view: CallerView<'_>, at: &ViewPath, page: FileDownload) ->
         None => page,
     }
 }
+
+/// References of a page that are followed.
+const REFERENCES: u32 = 200;
 
 /// Bytes of all files in a page, and of the page.
 const REFERENCES_MAX: u64 = 8 * MEBIBYTE;

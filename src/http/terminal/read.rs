@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use fileshed_core::extraction::document_text;
+use fileshed_core::extraction::recognised_text;
 use fileshed_core::storage::{DiskError, Entry};
 use fileshed_core::text::{Encoding, LineRange, SelectedLines};
 use fileshed_core::view::{Resolved, ViewPath};
@@ -57,7 +57,7 @@ pub(super) fn read(view: CallerView<'_>, request: &Request) -> Result<ToolConten
         .terminal_binary_mime_prefixes
         .iter();
     let is_sent_raw = prefixes.any(|prefix| prefix.is_of(kind));
-    let document = match document_text(&view.core.runs, &file.zone, &entry) {
+    let document = match recognised_text(&view.core.runs, &file.zone, &entry) {
         // No program here reads it.
         Err(error) if error.code() == Code::UnsupportedFileType && is_sent_raw => {
             return raw(&file, &entry);

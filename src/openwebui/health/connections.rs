@@ -25,7 +25,7 @@ pub fn check_connections(config: &Config) -> Vec<Check> {
     };
     let client = OpenWebUiClient::new(url.as_str()).within(PATIENCE);
     let (client, key) = (&client, key.reveal());
-    // What is wrong then is said of Open WebUI itself.
+    // The check of Open WebUI itself says what is wrong then.
     let Ok(tools) = ConnectionKind::ToolServer.read(client, key) else {
         return Vec::new();
     };

@@ -122,7 +122,7 @@ pub(super) fn meant(
     let repeat = match missing.as_slice() {
         [] => repeat,
         ["zone"] => match address(&whole) {
-            Some(address) => {
+            Some(address) if is_harmless(&whole) => {
                 let named = repeat.and("zone", address.zone.as_str());
                 let named = named.and("path", address.path);
                 match address.group {
@@ -131,7 +131,7 @@ pub(super) fn meant(
                 }
             }
             None if is_harmless(&whole) => repeat.and("zone", "storage"),
-            None => return None,
+            _ => return None,
         },
         _ => return None,
     };

@@ -54,7 +54,7 @@ impl<'a> Invocation<'a> {
             writes: false,
             input: Some(input),
             sinks: (output, OutputSink::Answer(COMPLAINTS)),
-            environment: Vec::new(),
+            environment: variables(OF_INTERPRETERS),
             repository: None,
         }
     }

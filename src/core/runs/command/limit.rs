@@ -64,7 +64,7 @@ const WORDS_OF_MEMORY: [&str; 8] = [
     "memoryerror",
 ];
 
-/// What programs say where no process can be started, beside [`AGAIN`].
+/// Words of programs that can start no process, beside [`AGAIN`].
 const WORDS_OF_STARTING: [&str; 4] = ["fork", "clone", "spawn", "new process"];
 
 /// The same of a thread; the filters of ffmpeg have threads, which it does not mention.

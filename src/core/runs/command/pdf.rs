@@ -53,13 +53,14 @@ pub(crate) fn pdf_page(
     run_on(runs, zone, (PICTURE_COMMAND, &arguments), document, most)
 }
 
-/// Recognises the text of a page of a PDF in a picture of at most `most` bytes.
+/// Recognises the text of a page of a PDF in a picture of at most so many bytes. `languages` has those of the
+/// page before, or gets those that there are.
 pub(crate) fn recognise_page(
     runs: &Runs,
     zone: &Zone<'_>,
     document: &mut dyn Read,
-    page: u64,
-    most: usize,
+    (page, most): (u64, usize),
+    languages: &mut Option<String>,
 ) -> Result<ProgramOutput, Error> {
     let page = page.to_string();
     let arguments = ["-jpeg", "-gray", "-scale-to", PIXELS_TO_RECOGNISE];
@@ -68,24 +69,21 @@ pub(crate) fn recognise_page(
         Ok(picture) => picture,
         Err(reason) => return Ok(Err(reason)),
     };
-    let list = (RECOGNITION_COMMAND, ["--list-langs"].as_slice());
-    let listed = match run_on(runs, zone, list, &mut std::io::empty(), most)? {
-        Ok(listed) => listed,
-        Err(reason) => return Ok(Err(reason)),
-    };
-    let languages = languages(&String::from_utf8_lossy(&listed));
-    let recognise = (RECOGNITION_COMMAND, ["-", "-", "-l", &languages]);
-    run_on(
-        runs,
-        zone,
-        (recognise.0, &recognise.1),
-        &mut picture.as_slice(),
-        most,
-    )
+    if languages.is_none() {
+        let list = (RECOGNITION_COMMAND, ["--list-langs"].as_slice());
+        match run_on(runs, zone, list, &mut std::io::empty(), most)? {
+            Ok(listed) => *languages = Some(languages_of(&String::from_utf8_lossy(&listed))),
+            Err(reason) => return Ok(Err(reason)),
+        }
+    }
+    let languages = languages.as_deref().unwrap_or_default();
+    let arguments = ["-", "-", "-l", languages];
+    let recognise = (RECOGNITION_COMMAND, arguments.as_slice());
+    run_on(runs, zone, recognise, &mut picture.as_slice(), most)
 }
 
 /// The languages that `tesseract` lists below a line of its own, as it takes them.
-fn languages(listed: &str) -> String {
+fn languages_of(listed: &str) -> String {
     // `osd` finds the direction of a text, and a name with a slash is a script.
     let is_language = |name: &&str| *name != "osd" && !name.contains('/');
     let names = listed.lines().skip(1).filter(is_language);

@@ -82,9 +82,17 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
         let stdout_size = stdout_file.map(install).transpose()?;
         Ok([stdout_size, stderr_file.map(install).transpose()?])
     })?;
-    let is_commit = plan.command == git::COMMAND && plan.args.iter().any(|word| word == "commit");
-    let committed = is_commit && ran.status != 0 && zone.name.is_versioned();
-    let committed = committed.then(|| "every change was committed by itself".to_owned());
+    let is_commit = command_line
+        .arguments
+        .first()
+        .is_some_and(|word| word == "commit");
+    let says_nothing_is_left = ["nothing to commit", "nothing added to commit"];
+    let says_nothing_is_left = says_nothing_is_left
+        .iter()
+        .any(|text| ran.stdout.contains(text));
+    let committed = plan.command == git::COMMAND && is_commit && says_nothing_is_left;
+    let committed = (committed && zone.name.is_versioned())
+        .then(|| "every change was committed by itself".to_owned());
     Ok(Ran {
         history: finished.history.or(committed),
         unsearched: unsearched::note(zone, &plan),

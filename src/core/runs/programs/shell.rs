@@ -7,7 +7,7 @@ use super::format::ProgramFormat;
 use super::{Program, directories};
 use fileshed_rules::commands;
 
-/// What people start besides in a terminal: it changes the terminal alone, or tells what is no secret.
+/// Programs that people start besides in a terminal: it changes the terminal alone, or tells what is no secret.
 const OF_TERMINALS: [&str; 6] = ["stty", "tput", "clear", "tty", "id", "hostname"];
 
 /// The shell of this machine, in which programs of the whitelist and those of `chosen` may be started.

@@ -16,7 +16,7 @@ const NOT_STARTED: [&str; 3] = [": command not found", ": not found", ": Permiss
 /// Status of a shell whose program was ended by a signal, beside the number of the signal.
 const SIGNALLED: i32 = 128;
 
-/// What a line has said on its standard error.
+/// The standard error of a line so far.
 #[derive(Default)]
 pub(super) struct Advice {
     words: String,

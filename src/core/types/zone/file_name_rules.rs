@@ -8,7 +8,7 @@ pub const NAME_MAX_BYTES: usize = 255;
 /// Names that no path may hold, in any zone and any mode.
 const RESERVED: [&str; 2] = [".lfsig", ".fs_pepper"];
 
-/// What a name is called of which nothing is left.
+/// The name for one of which nothing is left.
 const NAMELESS: &str = "file";
 
 /// Longest end of a name that is kept as it is when the name is too long, in bytes.
@@ -48,12 +48,12 @@ fn shortened(name: &str) -> String {
     format!("{stem}{extension}")
 }
 
-/// Whether no name ends so.
+/// Returns `true` if no name ends so.
 fn is_no_end(character: char) -> bool {
     character == '.' || character.is_whitespace()
 }
 
-/// Whether a name is kept for the server.
+/// Returns `true` if a name is kept for the server.
 #[must_use]
 pub fn is_reserved(name: &str) -> bool {
     RESERVED
@@ -61,14 +61,14 @@ pub fn is_reserved(name: &str) -> bool {
         .any(|reserved| reserved.eq_ignore_ascii_case(name))
 }
 
-/// Whether a name in NFC can be spelled in no other way. Three ASCII characters have a second
+/// Returns `true` if a name in NFC can be spelled in no other way. Three ASCII characters have a second
 /// code point: K (Kelvin's sign), `;` (the Greek question mark) and the grave accent.
 #[must_use]
 pub fn has_one_spelling(name: &str) -> bool {
     name.is_ascii() && !name.contains(['K', ';', '`'])
 }
 
-/// Whether one name is `.git` to git on any system, as a whole or after a backslash.
+/// Returns `true` if one name is `.git` to git on any system, as a whole or after a backslash.
 #[must_use]
 pub fn is_git_name(name: &str) -> bool {
     let visible: String = name
@@ -108,14 +108,14 @@ pub fn fault_of_name(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether no operation makes a name: it is kept for the server or for git, or some system cannot
+/// Returns `true` if no operation makes a name: it is kept for the server or for git, or some system cannot
 /// hold it.
 #[must_use]
 pub fn is_never_made(name: &str) -> bool {
     is_reserved(name) || is_git_name(name) || fault_of_name(name).is_some()
 }
 
-/// Whether a name is a drive of Windows, or a path that begins with one.
+/// Returns `true` if a name is a drive of Windows, or a path that begins with one.
 pub(super) fn has_drive(name: &str) -> bool {
     matches!(name.as_bytes(), [drive, b':', rest @ ..]
         if drive.is_ascii_alphabetic() && matches!(rest, [] | [b'\\', ..]))

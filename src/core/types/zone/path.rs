@@ -494,16 +494,10 @@ diagnostics! {
             reason: &'static str,
         } => {
             code: InvalidPath,
-            hint: Hint::from(Repeat::with(*parameter, with_portable_names(path))),
+            hint: format!("choose a plain name for `{parameter}`, for instance `{}`", portable_name(name)),
             details: { "parameter": parameter, "path": path },
         },
     }
-}
-
-/// A path with the nearest names that every system can hold.
-fn with_portable_names(path: &str) -> String {
-    let names: Vec<String> = path.split('/').map(portable_name).collect();
-    names.join("/")
 }
 
 const SHORTER: &str = "use a shorter name; an emoji counts 4 bytes, an accented letter 2";

@@ -18,7 +18,7 @@ impl Membership {
     /// All members.
     pub(super) fn all(mut members: Vec<Member>) -> Self {
         members.sort_by(|a, b| a.id.cmp(&b.id));
-        // What comes in pages may come twice.
+        // A member may come twice in a list that comes in pages.
         members.dedup_by(|a, b| a.id == b.id);
         let count = members.len() as u64;
         Self { members, count }

@@ -91,7 +91,7 @@ impl Instance {
         }
     }
 
-    /// Where another process on the same machine listens, if one said so.
+    /// The address at which another process on the same machine listens, if one said so.
     #[must_use]
     pub fn address(&self) -> Option<SocketAddr> {
         let directory = &self.file.as_ref()?.directory;

@@ -98,7 +98,7 @@ diagnostics! {
 /// The path that was probably meant: with a slip in its first name put right, or with the zone that was
 /// left out before the name of a file.
 fn meant(path: &str) -> Option<String> {
-    // Where other terminals have the files of a person.
+    // Other terminals have the files of a person there.
     let homes = ["/home/user/", "/root/", "/workspace/", "/mnt/data/"];
     if let Some(inside) = homes.iter().find_map(|home| path.strip_prefix(home)) {
         return Some(format!("/storage/{inside}"));
