@@ -226,7 +226,7 @@ impl<'a> Permit<'a> {
             (PathsChange::Renamed, [from, to]) => Some((from, to)),
             _ => None,
         };
-        self.zone().store.last_moves.note(self.zone(), moved);
+        self.zone().note_change(moved);
     }
 
     /// Ends the locked edit that the change ends.

@@ -128,9 +128,8 @@ pub(super) fn r#move(view: CallerView<'_>, request: &MoveRequest) -> Result<Valu
     let to = view.resolve_to_change("destination", &request.destination)?;
     if let Err(error) = move_entry(view, &from, &to) {
         let is_at = |place: &Resolved<'_>| place.zone.entry_itself(&place.path).is_ok();
-        let last_moves = &view.core.store.last_moves;
         let is_done = from.zone.is_same(&to.zone)
-            && last_moves.is_last(&from.zone, &from.path, &to.path)
+            && from.zone.was_last_move(&from.path, &to.path)
             && !is_at(&from)
             && is_at(&to);
         if !is_done {
