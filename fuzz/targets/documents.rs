@@ -57,6 +57,7 @@ libfuzzer_sys::fuzz_target!(|input: (Vec<(u8, &[u8])>, &[u8], bool, u8)| {
         DocumentKind::Epub,
         DocumentKind::Rtf,
         DocumentKind::Mail,
+        DocumentKind::Zip,
     ] {
         let Some((whole, truncated)) = text(kind, &document, ROOM) else {
             continue;

@@ -241,7 +241,7 @@ impl<'a> OpenEndedPermit<'a> {
         };
         let held = self.hold_within(zone.store.settings.timings.calls.write_lock);
         let entered = held.and_then(|()| self.commit_changes(intent));
-        zone.store.last_moves.note(zone.caller.user.as_ref(), None);
+        zone.note_change(None);
         zone.store.changed();
         self.intent = None;
         let finished = match entered {

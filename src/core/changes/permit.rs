@@ -222,12 +222,11 @@ impl<'a> Permit<'a> {
 
     /// Notes the change as the last one of its caller.
     fn note_move(&self) {
-        let zone = self.zone();
         let moved = match (self.request.kind, self.request.paths.as_slice()) {
-            (PathsChange::Renamed, [from, to]) => Some(zone.key_of_move(from, to)),
+            (PathsChange::Renamed, [from, to]) => Some((from, to)),
             _ => None,
         };
-        zone.store.last_moves.note(zone.caller.user.as_ref(), moved);
+        self.zone().note_change(moved);
     }
 
     /// Ends the locked edit that the change ends.

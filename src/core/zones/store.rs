@@ -6,14 +6,13 @@ mod former_volumes;
 mod hooks;
 pub mod instance;
 mod last_calls;
-mod last_moves;
 mod measure;
 mod opening;
 mod registry_copy;
 mod tenants;
 mod unfinished;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -40,7 +39,6 @@ pub use hooks::Hooks;
 use hooks::NoHooks;
 use instance::Instance;
 use last_calls::LastCalls;
-use last_moves::LastMoves;
 pub use opening::{DataPart, Opening, StoreError};
 pub(crate) use tenants::group_key;
 
@@ -91,8 +89,8 @@ pub struct Store {
     /// The commands of calls that run now.
     pub running_commands: RunningCommands,
     last_calls: LastCalls,
-    /// The last change of each user, where it was a move.
-    pub last_moves: LastMoves,
+    /// The last change of each user, where it was a move inside a zone.
+    pub(crate) last_moves: Mutex<HashMap<Option<UserId>, String>>,
     /// The bounds of everything that is under way at once.
     pub limiter: Limiter,
     /// Marks of connections and processes that last, with the trust on which each was begun.
@@ -143,7 +141,7 @@ impl Store {
             space_in_use: SpaceInUse::default(),
             running_commands: RunningCommands::default(),
             last_calls: LastCalls::default(),
-            last_moves: LastMoves::default(),
+            last_moves: Mutex::default(),
             trusts: TrustList::default(),
             opened_at: clock.now().as_second(),
             draining: AtomicBool::new(false),

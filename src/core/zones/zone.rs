@@ -1,5 +1,6 @@
 //! Zones as a caller works in them: handles with rights.
 
+mod last_move;
 mod open_zone;
 
 use fileshed_types::settings::WriteMode;

@@ -82,7 +82,7 @@ impl InPlace<'_> {
                 return Err(error.into());
             }
         }
-        zone.store.last_moves.note(zone.caller.user.as_ref(), None);
+        zone.note_change(None);
         drop(self);
         zone.store.changed();
         Ok(commit)

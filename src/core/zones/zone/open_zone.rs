@@ -199,13 +199,6 @@ impl<'a> Zone<'a> {
         })
     }
 
-    /// A move inside the zone as one text. No path has a NUL character.
-    #[must_use]
-    pub fn key_of_move(&self, from: &ZonePath, to: &ZonePath) -> String {
-        let (tenant, zone) = (&self.tenant.key, self.name);
-        format!("{tenant}\0{zone}\0{}\0{}", from.key(), to.key())
-    }
-
     /// A path parameter that must name something inside the zone, for a change.
     pub fn path_to_change(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
         let path = self.path_to_fill(parameter, text)?;
