@@ -131,7 +131,7 @@ def mistakes(work: Work) -> Flow:
     yield use("sqlite", zone="storage", path="none.db", query="SELECT * FROM t").fails(missing)
     yield use("read", zone="storage", path="List.txt").fails("another case of a name")
     yield use("create_file", zone="uploads", path="new.txt", content="x\n").fails("uploads are only read")
-    yield execute("uploads", "touch", "new.txt").refused("uploads are only read")
+    yield execute("uploads", "touch", "new.txt").fails("uploads are only read")
     database = {"zone": "storage", "path": "shop.db"}
     yield use("sqlite", **database, query="CREATE TABLE sales (item TEXT)")
     yield use("sqlite", **database, query="SELECT * FROM sale").refused("a table that is not there is the point")

@@ -146,10 +146,8 @@ def researcher(work: Work) -> Flow:
     """Thirty papers: which mention a word, where, and a table of all."""
     papers = {f"paper-{number:02}.pdf": _paper(number) for number in range(1, 31)}
     yield Chat(work.ada, papers)
-    names = sorted(papers)
     search = execute("uploads", "grep", "-rn", "-i", _WORD, ".")
-    yield search.fails("grep reads bytes, no text of documents; the note reads the first")
-    told = yield use("read", zone="uploads", path=names[0], paths=names[1:])
+    told = yield search.fails("grep reads bytes, no text of documents: the note reads them")
     pages, name, page = {}, "", 0
     for line in told.data["content"].splitlines():
         if head := re.search(r"==> (\S+) <==", line):
