@@ -70,7 +70,8 @@ _CLAUSES = [
     "3. Payment. Invoices are due within 30 days.",
     "4. Liability. Liability is limited to the fees paid.",
 ]
-_CHANGED = [_CLAUSES[0], _CLAUSES[1].replace("two years", "five years"), _CLAUSES[2].replace("30", "14"), *_CLAUSES[3:], "5. Notice. Notice is given in writing."]
+_CHANGED = [clause.replace("two years", "five years").replace("30 days", "14 days") for clause in _CLAUSES]
+_CHANGED.append("5. Notice. Notice is given in writing.")
 
 
 def lawyer(work: Work) -> Flow:
