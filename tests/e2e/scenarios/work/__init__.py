@@ -38,7 +38,7 @@ FLOWS: dict[Callable[[Work], Flow], tuple[str, ...]] = {
     names: (),
     tables: ("pandoc",),
     python: (),
-    charts_and_reports: ("pandoc", "weasyprint", "PIL"),
+    charts_and_reports: ("convert", "pandoc", "weasyprint", "PIL"),
     terminal: (),
     ten_thousand: (),
     mistakes: (),

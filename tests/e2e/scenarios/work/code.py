@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import zipfile
 
 from harness import check
@@ -52,10 +51,11 @@ def developer(work: Work) -> Flow:
     pricing = {"zone": "documents", "path": "shop/app/pricing.py"}
     read = yield use("read", **pricing)
     check.that("it is read", "return net + RATE" in read.text, read.text)
-    change = {"find": "    # TODO: the rate is a share\n    return net + RATE", "content": "    return net * (1 + RATE)"}
-    yield use("patch_text", **pricing, **change, message="Take the rate as a share")
-    change = {"find": "    # TODO: percent of the price\n    return price - percent"}
-    yield use("patch_text", **pricing, **change, content="    return price * (100 - percent) / 100", message="Take percent")
+    old, new = "    # TODO: the rate is a share\n    return net + RATE", "    return net * (1 + RATE)"
+    yield use("patch_text", **pricing, find=old, content=new, message="Take the rate as a share")
+    old = "    # TODO: percent of the price\n    return price - percent"
+    new = "    return price * (100 - percent) / 100"
+    yield use("patch_text", **pricing, find=old, content=new, message="Take percent")
     every = {"pattern": r"show_old\b", "content": "show", "match_all": True, "message": "Rename show"}
     yield use("patch_text", zone="documents", path="shop/app/report.py", **every)
     tested = yield execute("documents", "python3", "-m", "unittest", "discover", "-s", "shop")
@@ -73,12 +73,17 @@ def developer(work: Work) -> Flow:
         check.that("it is given back", "show_old" not in packed.read(name).decode(), name)
 
 
+_SUM = """import csv
+rows = list(csv.DictReader(open("numbers.csv")))
+open("sum.txt", "w").write(str(sum(int(row["n"]) for row in rows)))
+"""
+
+
 def python(work: Work) -> Flow:
     """A script whose files are versions, and what it may not."""
     yield Chat(work.ada, {"numbers.csv": b"n\n1\n2\n39\n"})
-    script = "import csv\nrows = list(csv.DictReader(open('numbers.csv')))\nopen('sum.txt', 'w').write(str(sum(int(row['n']) for row in rows)))\n"
     yield use("move_uploads_to_documents", src="numbers.csv", dest="numbers.csv")
-    yield use("create_file", zone="documents", path="sum.py", content=script)
+    yield use("create_file", zone="documents", path="sum.py", content=_SUM)
     yield execute("documents", "python3", "sum.py")
     read = yield execute("documents", "cat", "sum.txt")
     check.equal("the sum", read.data["stdout"].strip(), "42")
@@ -131,7 +136,7 @@ def mistakes(work: Work) -> Flow:
     yield use("sqlite", zone="storage", path="none.db", query="SELECT * FROM t").fails(missing)
     yield use("read", zone="storage", path="List.txt").fails("another case of a name")
     yield use("create_file", zone="uploads", path="new.txt", content="x\n").fails("uploads are only read")
-    yield execute("uploads", "touch", "new.txt").refused("uploads are only read")
+    yield execute("uploads", "touch", "new.txt").fails("uploads are only read")
     database = {"zone": "storage", "path": "shop.db"}
     yield use("sqlite", **database, query="CREATE TABLE sales (item TEXT)")
     yield use("sqlite", **database, query="SELECT * FROM sale").refused("a table that is not there is the point")

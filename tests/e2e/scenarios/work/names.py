@@ -36,7 +36,7 @@ def names(work: Work) -> Flow:
     check.that("it is found by a part of its name", size in found.data["stdout"], found.text)
     yield use("rename", zone="storage", old_path="Überblick", new_path="Übersicht „neu“")
     forbidden = use("create_file", zone="storage", path='what? "now".md', content="x\n")
-    yield forbidden.refused("Windows has no such names")
+    yield forbidden.fails("Windows has no such names")
 
 
 _RUSSIAN = "Имя;Сумма;Дата;Сумма;\nАнна;1,5;01.02.2026;3;x\nБорис;2,5;02.02.2026;4;y\n"
@@ -46,8 +46,8 @@ _CHINESE = "名称,数量,  价格 \n钢笔,3,1.5\n本子,4,2.5\n"
 
 def tables(work: Work) -> Flow:
     """Headers of three languages in three encodings, and calls with names of other tools."""
-    files = {"заказы.csv": _RUSSIAN.encode("cp1251"), "maße.csv": _GERMAN.encode("latin-1"), "商品.csv": _CHINESE.encode("gb18030")}
-    yield Chat(work.ada, files)
+    files = {"заказы.csv": _RUSSIAN.encode("cp1251"), "maße.csv": _GERMAN.encode("latin-1")}
+    yield Chat(work.ada, {**files, "商品.csv": _CHINESE.encode("gb18030")})
     database = {"zone": "storage", "path": "tables.db"}
     yield use("sqlite", **database, import_csv="заказы.csv", table="orders", date_columns=["Дата"])
     yield use("sqlite", **database, import_csv="maße.csv", table="sizes")
@@ -72,11 +72,12 @@ def tables(work: Work) -> Flow:
 def _foreign() -> list[tuple[Use, Use]]:
     """Calls as other tools take them, and as they are meant."""
     storage = {"zone": "storage"}
-    written, change = {"path": "new.txt", "content": "x\n"}, {"find": "alpha", "content": "delta"}
+    written = {"path": "new.txt", "content": "x\n"}
+    first, second = {"find": "alpha", "content": "delta"}, {"find": "beta", "content": "eta"}
     pairs = [
         ("create_file", {"filename": "new.txt", "content": "x\n"}, written),
-        ("patch_text", {"path": "a.txt", "old": "alpha", "new": "delta"}, {"path": "a.txt", **change}),
-        ("patch_text", {"path": "a.txt", "old_string": "beta", "new_string": "eta"}, {"path": "a.txt", "find": "beta", "content": "eta"}),
+        ("patch_text", {"path": "a.txt", "old": "alpha", "new": "delta"}, {"path": "a.txt", **first}),
+        ("patch_text", {"path": "a.txt", "old_string": "beta", "new_string": "eta"}, {"path": "a.txt", **second}),
         ("read", {"file_path": "a.txt"}, {"path": "a.txt"}),
         ("exec", {"command": "grep -n eta a.txt"}, {"cmd": "grep", "args": ["-n", "eta", "a.txt"]}),
         ("rename", {"source": "a.txt", "destination": "b.txt"}, {"old_path": "a.txt", "new_path": "b.txt"}),

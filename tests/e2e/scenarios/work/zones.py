@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import random
 
 from harness import check
-from scenarios import costs
 from scenarios.work import inputs
 from scenarios.work.driver import Chat, Flow, Work, execute, use
 
