@@ -3,12 +3,14 @@
 use fileshed_core::listing::DirectoryListing;
 use fileshed_core::view::{HOME, Resolved, TOP, ViewError, ViewPath, ViewPlace};
 use fileshed_core::{CallerView, Error, at_once, changes, tree};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::endpoint::{Nothing, PathRequest};
 use crate::http::tool::ToolContent;
+use crate::ops::short_answer;
 
 /// What `list_files` takes.
 #[derive(Deserialize, ToSchema)]
@@ -75,7 +77,7 @@ pub(super) fn list(view: CallerView<'_>, request: &ListRequest) -> Result<Listed
             return Ok(ListedDirectory::of(&found.at, &listing));
         }
     };
-    // Nothing can be made here, and what is here stays; a zone itself may take files.
+    // The top takes no files and stays as it is; a zone in it may take files.
     let entry = |name: String| {
         let zone = view.zone("directory", &path.join(&name));
         TerminalEntry {
@@ -93,10 +95,56 @@ pub(super) fn list(view: CallerView<'_>, request: &ListRequest) -> Result<Listed
     })
 }
 
-/// A small directory that is in memory.
-pub(super) fn list_at_once(view: CallerView<'_>, request: &ListRequest) -> Option<ToolContent> {
+/// A directory for models: a table in CSV.
+#[derive(Serialize)]
+pub(super) struct DirectoryTable {
+    dir: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    writable: Option<bool>,
+    /// Names with a slash behind those of directories, bytes, and minutes of UTC.
+    entries: String,
+}
+
+impl From<ListedDirectory> for DirectoryTable {
+    fn from(listed: ListedDirectory) -> Self {
+        let rows = listed.entries.into_iter().map(|entry| {
+            let mut row = match entry.r#type {
+                "directory" => json!({"name": entry.name + "/"}),
+                _ => json!({"name": entry.name, "size": entry.size}),
+            };
+            if let Ok(modified) = Timestamp::from_second(entry.modified as i64)
+                && entry.modified > 0.0
+            {
+                row["modified"] = modified.strftime("%Y-%m-%d %H:%M").to_string().into();
+            }
+            if listed.writable && !entry.writable {
+                row["writable"] = false.into();
+            }
+            row
+        });
+        let rows: Vec<Value> = rows.collect();
+        let columns = ["name", "size", "modified", "writable"];
+        Self {
+            dir: listed.dir,
+            writable: (!listed.writable).then_some(false),
+            entries: short_answer::table(&columns, &rows).unwrap_or_default(),
+        }
+    }
+}
+
+/// `GET /files/table`
+pub(super) fn table(view: CallerView<'_>, request: &ListRequest) -> Result<DirectoryTable, Error> {
+    list(view, request).map(DirectoryTable::from)
+}
+
+/// A small directory that is in memory, as `T`.
+pub(super) fn list_at_once<T: From<ListedDirectory> + Serialize + Send + 'static>(
+    view: CallerView<'_>,
+    request: &ListRequest,
+) -> Option<ToolContent> {
     let (at, listing) = at_once::view_directory_at_once(&view, request.directory())?;
-    Some(ToolContent::data(ListedDirectory::of(&at, &listing)))
+    let listed = ListedDirectory::of(&at, &listing);
+    Some(ToolContent::data(T::from(listed)))
 }
 
 /// The name of `POST /files/mkdir`.
