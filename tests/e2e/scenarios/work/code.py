@@ -117,10 +117,12 @@ def mistakes(work: Work) -> Flow:
     told = yield execute("storage", "bash", "-c", "ls").fails(shell)
     check.that("it is listed", "list.txt" in told.text, told.text)
     yield execute("storage", "cd", "notes").refused(shell)
-    told = yield execute("storage", "sleep", "0", timeout=100000)
+    yield execute("storage", "sleep", "0", timeout=100000)
     zone = "the zone stands in the path: the flow tries that"
     told = yield use("read", zone="storage", path="storage/list.txt").fails(zone)
     check.that("it is read", "three" in told.text, told.text)
+    told = yield use("read", path="uploads/notes.txt").fails(zone)
+    check.that("it is read", "beta" in told.text, told.text)
     told = yield execute("storage", "cat", "/storage/list.txt").fails(zone)
     check.that("it is read", "three" in told.text, told.text)
     yield execute("storage", "cp", "/uploads/notes.txt", "notes.txt").fails("two zones in one command")

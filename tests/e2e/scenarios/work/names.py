@@ -36,7 +36,7 @@ def names(work: Work) -> Flow:
     check.that("it is found by a part of its name", size in found.data["stdout"], found.text)
     yield use("rename", zone="storage", old_path="Überblick", new_path="Übersicht „neu“")
     forbidden = use("create_file", zone="storage", path='what? "now".md', content="x\n")
-    yield forbidden.fails("Windows has no such names")
+    yield forbidden.refused("Windows has no such names")
 
 
 _RUSSIAN = "Имя;Сумма;Дата;Сумма;\nАнна;1,5;01.02.2026;3;x\nБорис;2,5;02.02.2026;4;y\n"
