@@ -95,7 +95,7 @@ pub struct Response {
 impl Operation for Exec {
     const ID: &str = "shed_exec";
     const SUMMARY: &str = "Run a command";
-    const DOC: &str = "Run one command in a zone: ls, cat, grep, sed, awk, find, jq, sort, tar, git, mkdir, cp, pdftotext … No shell (no pipes, >, &&, cd), no python. Paths are relative to the zone. shed_exec(zone=\"storage\", cmd=\"grep\", args=[\"-rn\", \"TODO\", \".\"])";
+    const DOC: &str = "Run one command in a zone: ls, cat, grep, sed, git … No shell (no pipes, >, &&, cd), no python. Paths are relative to the zone. shed_exec(zone=\"storage\", cmd=\"grep\", args=[\"-rn\", \"TODO\", \".\"])";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::CHANGES.outside();
     /// A command says by itself what it does, and models add parameters of other shells.

@@ -33,7 +33,7 @@ pub(super) fn of_request<O: Operation>() -> Value {
         let mut parameter = json!({"type": "boolean"});
         // A sentence in every tool would be paid for in every turn.
         if O::ID == "shed_exec" {
-            parameter["description"] = "Paths may begin with the name of the zone".into();
+            parameter["description"] = "The zone may begin paths".into();
         }
         schema["properties"][ALLOW_ZONE_IN_PATH] = parameter;
     }

@@ -601,7 +601,7 @@ fn fixed_arguments_stand_where_the_tools_want_them() {
         (
             "-v error -threads 2 -i a.mp4 b.mp4",
             "",
-            "-v error -threads 2 {} -i a.mp4 -pix_fmt yuv420p b.mp4",
+            "-v error -threads 2 {} -i a.mp4 -vf pad=ceil(iw/2)*2:ceil(ih/2)*2 -pix_fmt yuv420p b.mp4",
         ),
         ("-i a.mp4", "-nostats ", "-threads 2 {} -i a.mp4"),
         (
@@ -617,7 +617,7 @@ fn fixed_arguments_stand_where_the_tools_want_them() {
         (
             "-f lavfi -i testsrc=size=10x10 b.mp4",
             "-loglevel warning ",
-            "-f lavfi -threads 2 -i testsrc=size=10x10 -threads 2 -pix_fmt yuv420p b.mp4",
+            "-f lavfi -threads 2 -i testsrc=size=10x10 -threads 2 -vf pad=ceil(iw/2)*2:ceil(ih/2)*2 -pix_fmt yuv420p b.mp4",
         ),
     ] {
         let expected = format!(
