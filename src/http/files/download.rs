@@ -212,8 +212,8 @@ impl FileDownload {
                 Err(UnmetPrecondition::Failed) => return envelope::failure(ConditionError),
             }
         }
-        let reads = is_file && request.method == Method::GET;
-        let asked = if reads && state.continues(&request.headers) {
+        let reads = request.method == Method::GET;
+        let asked = if is_file && reads && state.continues(&request.headers) {
             condition::asked(&request.headers, size)
         } else {
             ByteRange::Whole
