@@ -17,7 +17,7 @@ from scenarios.terminal_files import PICTURE
 #: Its script says what there is of the picture and of the style.
 PAGE = (
     "<!doctype html><meta charset=utf-8><link rel=stylesheet href='stil%20ü.css'>"
-    "<img src='Bilder/点.png'><p id=p>Größe</p><script src='titel.js'></script>"
+    "<img src='点.png'><p id=p>Größe</p><script src='titel.js'></script>"
 )
 
 FILES = {
@@ -53,18 +53,12 @@ def _bring(panel: Panel, directory: Path) -> None:
     with zipfile.ZipFile(packed, "w") as archive:
         for name in PACKED:
             archive.writestr(name, "x")
-    files = {**FILES, "Ablage ü.zip": packed.getvalue()}
+    files = {**FILES, "点.png": PICTURE, "Ablage ü.zip": packed.getvalue()}
     for name, content in files.items():
         (directory / name).write_bytes(content)
     panel.upload(*[directory / name for name in files])
     for name in files:
         panel.row(name)
-    panel.make_folder("Bilder")
-    panel.open("Bilder")
-    (directory / "点.png").write_bytes(PICTURE)
-    panel.upload(directory / "点.png")
-    panel.row("点.png")
-    panel.go("Ordner ß")
 
 
 def _page(world: World, browser: Browser, panel: Panel) -> None:
