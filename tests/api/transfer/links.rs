@@ -38,7 +38,7 @@ fn a_link_opens_a_page_apart_from_the_server_and_shows_a_picture() {
         let got = server.client().get(&address(&link));
         let policy = got.header("content-security-policy");
         let how = if path == "page.html" {
-            assert!(policy.starts_with("default-src 'none'; script-src 'unsafe-inline'"));
+            assert!(policy.starts_with("default-src 'none'; script-src data: 'unsafe-inline'"));
             // It has no origin: neither this server's cookies nor its answers are the page's.
             assert!(policy.contains("; sandbox allow-scripts ") && !policy.contains("same-origin"));
             "inline"
