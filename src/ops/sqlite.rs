@@ -3,6 +3,7 @@
 use fileshed_core::chat_host::{self, counted};
 use fileshed_core::databases::{
     self, CsvImport, DatabaseTask, DateFormat, Export, IfExists, Query, StatementParameters,
+    table_of,
 };
 use fileshed_core::misnamed::{expect_named_right, misnamed};
 use fileshed_core::settings::MEBIBYTE;
@@ -306,7 +307,8 @@ impl Request {
     fn import(self, csv: String, if_exists: IfExists) -> Result<CsvImport, Error> {
         let table = self.table.filter(|table| !table.trim().is_empty());
         if table.is_none() && !is_workbook(&csv) {
-            return Err(ArgumentError::missing::<Sqlite>("table").into());
+            let missing = Error::from(ArgumentError::missing::<Sqlite>("table"));
+            return Err(missing.with_hint(Repeat::with("table", table_of(&csv))));
         }
         Ok(CsvImport {
             csv,

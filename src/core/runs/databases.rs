@@ -17,7 +17,7 @@ use std::io;
 use fileshed_sandbox::{BuiltInJob, PreparedJob};
 use fileshed_tables::Opened;
 
-pub use error::TableError;
+pub use error::{TableError, table_of};
 pub use fileshed_tables::{
     Changed, CsvImport, DateFormat, Export, ExportedCsv, IfExists, ImportInfo, ImportedTable,
     Query, Rows, StatementParameters,

@@ -73,14 +73,16 @@ pub(crate) const PROCESSES: u64 = 256;
 /// Environment variables.
 pub(crate) type Variables = Vec<(String, String)>;
 
-/// Variables that every program has. git prints paths as they are.
-pub(crate) const EVERYWHERE: [(&str, &str); 6] = [
+/// Variables that every program has. git prints paths as they are, and gives no advice on the first branch.
+pub(crate) const EVERYWHERE: [(&str, &str); 8] = [
     ("LANG", "C.UTF-8"),
     ("LC_ALL", "C.UTF-8"),
     ("TZ", "UTC"),
-    ("GIT_CONFIG_COUNT", "1"),
+    ("GIT_CONFIG_COUNT", "2"),
     ("GIT_CONFIG_KEY_0", "core.quotePath"),
     ("GIT_CONFIG_VALUE_0", "false"),
+    ("GIT_CONFIG_KEY_1", "init.defaultBranch"),
+    ("GIT_CONFIG_VALUE_1", "main"),
 ];
 
 pub(crate) fn variables<'v>(pairs: impl IntoIterator<Item = (&'v str, &'v str)>) -> Variables {

@@ -87,6 +87,11 @@ fn of_terminals() {
         ("read_file", json!({"path": "storage/notes/a.md"})),
         ("read_file", json!({"path": "/b.csv"})),
         ("read_file", json!({"path": "/etc/passwd"})),
+        ("read_file", json!({"path": "/workspace/notes/a.md"})),
+        (
+            "read_file",
+            json!({"path": (["", "home", "user", "notes", "a.md"].join("/"))}),
+        ),
         ("read_file", json!({"path": "/groups/none/a.md"})),
         ("read_file", json!({"path": "/storage/notes"})),
         ("read_file", json!({"path": "../../a"})),

@@ -462,5 +462,9 @@ fn added_programs_are_told() {
             told.contains("cd); also ") && told.contains("python3"),
             "{told}"
         );
+        let install = json!({"zone": "storage", "cmd": "pip", "args": ["install", "x"]});
+        let refused = server.client().call("shed_exec", &install);
+        let hint = refused.body["error"]["hint"].as_str().unwrap();
+        assert!(hint.contains("python3"), "{hint}");
     }
 }

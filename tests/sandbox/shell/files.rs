@@ -230,7 +230,7 @@ fn one_user_sees_nothing_of_another() {
 fn a_line_that_writes_more_than_fits_is_ended_and_what_it_wrote_stays() {
     let scene = Scene::with(|settings| settings.quota_per_user_mb = 8);
     scene.line("echo kept > kept");
-    let grow = "i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > $0$i || exit; done";
+    let grow = "i=0; while :; do i=$((i+1)); yes | head -c 1000000 > $0$i || exit; done";
     for name in ["f", "g"] {
         let ran = scene.line(&grow.replace("$0", name));
         let refused = ran.refused.as_ref().map(fileshed_core::Error::code);

@@ -211,3 +211,13 @@ fn libraries_start_one_thread_and_home_is_no_document() {
         expect(&ran, "");
     }
 }
+
+#[test]
+fn a_repository_is_begun_where_git_lies_anywhere() {
+    for scene in scenes(&["sh", "git"]) {
+        expect(
+            &scene.line("git init r >/dev/null && ls -A r && git -C r branch --show-current"),
+            ".git\nmain\n",
+        );
+    }
+}

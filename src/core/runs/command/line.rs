@@ -89,15 +89,26 @@ fn plan<'a>(
         let error = zone.explain(error.into());
         match namesake(runs, line.command) {
             Some(name) => error.with_hint(Repeat::with("cmd", name)),
+            None if is_installer(line.command) && runs.programs.chosen_as(PYTHON).is_some() => {
+                error.with_hint("nothing can be installed here: python3 runs with what it has")
+            }
             None => error,
         }
     })
 }
 
+/// An interpreter that an administrator may have added.
+const PYTHON: &str = "python3";
+
+/// Returns `true` if a command installs packages of an interpreter.
+fn is_installer(command: &str) -> bool {
+    ["pip", "pip3", "conda", "pipx", "uv", "poetry"].contains(&command)
+}
+
 /// The name under which a program may run that is asked for by another one.
 fn namesake(runs: &Runs, command: &str) -> Option<&'static str> {
     let name = match command {
-        "python" | "python2" | "py" => "python3",
+        "python" | "python2" | "py" => PYTHON,
         "pip" => "pip3",
         "nodejs" => "node",
         _ => return None,

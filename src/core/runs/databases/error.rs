@@ -445,19 +445,31 @@ fn csv_head(parameter: &'static str, in_uploads: bool) -> Hint {
 }
 
 /// A CSV file becomes a table of a database of its own; of another file it is said what it is.
+/// The name of a table for the rows of a file.
+#[must_use]
+pub fn table_of(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).chars();
+    stem.map(|letter| {
+        if letter.is_alphanumeric() {
+            letter
+        } else {
+            '_'
+        }
+    })
+    .collect()
+}
+
 fn not_a_database(path: &str) -> Hint {
     let (name, end) = path.rsplit_once('.').unwrap_or((path, ""));
-    if ["csv", "tsv", "txt"].contains(&end.to_ascii_lowercase().as_str()) {
-        let table = name.rsplit('/').next().unwrap_or(name);
-        let table: String = table
-            .chars()
-            .map(|c| if c.is_alphanumeric() { c } else { '_' })
-            .collect();
-        let import = Repeat::with("path", format!("{name}.db"))
-            .and("import_csv", path)
-            .and("table", table)
-            .and_without("query");
-        return Hint::new("make a table of it first: ").again(import);
+    let end = end.to_ascii_lowercase();
+    let import = Repeat::with("path", format!("{name}.db")).and("import_csv", path);
+    let make =
+        |import: Repeat| Hint::new("make a table of it first: ").again(import.and_without("query"));
+    match end.as_str() {
+        "csv" | "tsv" | "txt" => return make(import.and("table", table_of(path))),
+        "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => return make(import),
+        _ => {}
     }
     let what = NextCall::here("shed_exec")
         .with("cmd", "file")

@@ -98,13 +98,17 @@ diagnostics! {
 /// The path that was probably meant: with a slip in its first name put right, or with the zone that was
 /// left out before the name of a file.
 fn meant(path: &str) -> Option<String> {
-    // Other terminals have the files of a person there.
-    let homes = ["/home/user/", "/root/", "/workspace/", "/mnt/data/"];
-    if let Some(inside) = homes.iter().find_map(|home| path.strip_prefix(home)) {
-        return Some(format!("/storage/{inside}"));
-    }
     let path = path.strip_prefix('/')?;
     let (first, inside) = path.split_once('/').unwrap_or((path, ""));
+    // Other terminals have the files of a person there.
+    match first {
+        "root" | "workspace" => return Some(format!("/storage/{inside}")),
+        "home" | "mnt" => {
+            let (_, inside) = inside.split_once('/')?;
+            return Some(format!("/storage/{inside}"));
+        }
+        _ => {}
+    }
     match nearest(first, ["storage", "documents", "uploads", "groups"]) {
         Some(top) if !inside.is_empty() => Some(format!("/{top}/{inside}")),
         Some(top) => Some(format!("/{top}")),

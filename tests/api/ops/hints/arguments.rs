@@ -81,6 +81,12 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("shed_sqlite", json!({"zone": "storage", "path": "a.db"}), missing).in_words(),
         Case::new(
             "shed_sqlite",
+            json!({"zone": "storage", "path": "new.db", "import_csv": "north 2026.csv"}),
+            missing,
+        )
+        .with(&[("storage", "north 2026.csv", "a,b\n1,2\n")]),
+        Case::new(
+            "shed_sqlite",
             json!({"zone": "storage", "path": "a.db", "query": "SELECT 1", "import_csv": "a.csv", "table": "t"}),
             invalid,
         )

@@ -34,7 +34,7 @@ def terminal(work: Work) -> Flow:
     check.that("one line", "oat milk" in read.text and "rye" not in read.text, read.text)
     wrong = "a wrong path is the point"
     yield tool("read_file", path="todo.md").fails(wrong)
-    yield tool("read_file", path="/home/user/notes/todo.md").fails(wrong)
+    yield tool("read_file", path="/workspace/notes/todo.md").fails(wrong)
     yield tool("read_file", path="storage/notes/todo.md").refused(wrong)
     found = yield tool("grep_search", query="rye")
     check.that("it is searched", "todo.md" in found.text, found.text)

@@ -106,6 +106,8 @@ pub(super) fn own(home: &str, temporary: &str, is_interactive: bool) -> Variable
         ("USER", "user"),
         ("LOGNAME", "user"),
         ("SHELL", "/bin/sh"),
+        // The templates of a git below /usr/local cannot be read there.
+        ("GIT_TEMPLATE_DIR", ""),
     ];
     own.extend(EVERYWHERE);
     own.extend(OF_INTERPRETERS);
