@@ -14,7 +14,12 @@ from urllib.parse import quote
 from harness import web
 
 _SHEET = re.compile(r"--- (.*) ---")
-_ADDED = re.compile(r"^--- (Page|Slide|Notes) .*---$|^\[pages? .* no text: .*\]$", re.MULTILINE)
+_ADDED = re.compile(
+    r"^--- (Page|Slide|Notes) .*---$|^\[pages? .* no text: .*\]$"
+    # The text of an image, up to the next page: the trusted tool recognises nothing.
+    r"|^\[page \d+ of \d+ is an image: .*\]$(?:\n(?!--- Page ).*)*",
+    re.MULTILINE,
+)
 
 
 class Refused(Exception):
