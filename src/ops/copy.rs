@@ -35,7 +35,7 @@ pub struct Request {
     message: Option<String>,
 }
 
-/// What arrived.
+/// The answer.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Address that was copied or moved.
@@ -183,7 +183,7 @@ diagnostics! {
     /// A place that no address names.
     #[derive(Debug, thiserror::Error)]
     pub(super) enum ZoneAddressError {
-        /// Nothing was sent.
+        /// The parameter is empty or missing.
         #[error("parameter `{parameter}` is required")]
         Missing {
             /// Which parameter.
@@ -200,7 +200,7 @@ diagnostics! {
         NoZone {
             /// Which parameter.
             parameter: &'static str = "from",
-            /// What was sent.
+            /// The value received.
             text: String = "notes/a.md".to_owned(),
         } => {
             code: InvalidZone,

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use fileshed_test_support::{Client, Server, Setup, commands, has_program, skip, wait_until};
+use fileshed_test_support::{
+    Client, Server, Setup, commands, create_team, has_program, skip, wait_until,
+};
 use serde_json::{Value, json};
 
 /// The first number of an account of a user.
@@ -158,16 +160,7 @@ fn files_of_commands_belong_to_the_server() {
     let Some(server) = separating("sqlite3") else {
         return;
     };
-    let made = server.run(&[
-        "group",
-        "create",
-        "--id",
-        "team",
-        "--name",
-        "Team",
-        "--members",
-        "ada,bob",
-    ]);
+    let made = server.run(&create_team("ada,bob"));
     assert_eq!(made.code, Some(0), "{}", made.stderr);
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     let storage = json!({"zone": "storage"});

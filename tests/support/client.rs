@@ -6,6 +6,20 @@ use serde_json::Value;
 
 use crate::{PATIENCE, TestApp, schema};
 
+/// The command line that makes the group `team` of these members, apart by commas.
+pub fn create_team(members: &str) -> [&str; 8] {
+    [
+        "group",
+        "create",
+        "--id",
+        "team",
+        "--name",
+        "Team",
+        "--members",
+        members,
+    ]
+}
+
 /// The id of the group that [`TestApp::as_user`] names.
 pub fn team_of(user: &str) -> String {
     let plain = |c: char| {

@@ -36,7 +36,7 @@ pub mod wire;
 use std::path::{Path, PathBuf};
 
 pub use app::TestApp;
-pub use client::{Answer, Client, team_of, within};
+pub use client::{Answer, Client, create_team, team_of, within};
 pub use fileshed_test_servers::skip;
 pub use server::Server;
 pub use setup::{Finished, Setup};

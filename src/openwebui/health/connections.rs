@@ -1,7 +1,7 @@
 //! Test calls through Open WebUI, by the connections that it keeps. Its own check of a connection asks only
 //! for what everybody may know, so that a wrong key and a user who is not named pass it.
 //!
-//! What calls a terminal is passed on by Open WebUI as it is. For tools it has no such way; but where it
+//! Open WebUI passes calls of a terminal on as they are. For tools it has no such way; but where it
 //! tries a provider of models, it calls with the same credential and headers, so it is told to look for
 //! models where this server says who calls.
 

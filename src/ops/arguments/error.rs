@@ -121,7 +121,7 @@ diagnostics! {
         Type {
             /// Which one.
             parameter: String => ["path".to_owned(), "timeout".to_owned(), "overwrite".to_owned()],
-            /// What was sent.
+            /// The value received.
             received: ReceivedValue => [
                 ReceivedValue::of(&serde_json::json!(5)),
                 ReceivedValue::of(&serde_json::json!("soon")),
@@ -154,7 +154,7 @@ diagnostics! {
         Choice {
             /// Which one.
             parameter: String = "position".to_owned(),
-            /// What was sent.
+            /// The value received.
             received: ReceivedValue => [
                 ReceivedValue::of(&"repalce".into()),
                 ReceivedValue::of(&"middle".into()),
@@ -174,7 +174,7 @@ diagnostics! {
         /// A guide that does not exist.
         #[error("parameter `howto` names no guide: {}", received.shown)]
         Topic {
-            /// What was sent.
+            /// The value received.
             received: ReceivedValue => [
                 ReceivedValue::of(&"comands".into()),
                 ReceivedValue::of(&"cooking".into()),
@@ -194,7 +194,7 @@ diagnostics! {
         Range {
             /// Which one.
             parameter: &'static str => ["depth", "offset"],
-            /// What was sent.
+            /// The value received.
             received: i64 = -1,
             /// What is taken.
             range: &'static str = "at least 0",
@@ -213,7 +213,7 @@ diagnostics! {
         Form {
             /// Which one.
             parameter: String = "replacements".to_owned(),
-            /// What serde says.
+            /// The words of serde.
             reason: String = "missing field `target`".to_owned(),
         } => {
             code: InvalidParameter,
@@ -223,7 +223,7 @@ diagnostics! {
         /// The whole does not fit; only reached when a schema and its request differ.
         #[error("the arguments do not fit: {reason}")]
         Shape {
-            /// What serde says.
+            /// The words of serde.
             reason: String,
         } => {
             code: InvalidParameter,

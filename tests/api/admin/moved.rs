@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 
 use fileshed_test_support::on_disk::{assert_same, tree};
-use fileshed_test_support::{Client, Finished, Setup, TestApp, skip};
+use fileshed_test_support::{Client, Finished, Setup, TestApp, create_team, skip};
 use serde_json::{Value, json};
 
 use super::stage::{printed, setup};
@@ -39,16 +39,7 @@ fn git(client: &Client<'_>, zone: &str, arguments: &[&str]) -> String {
 const LOG: [&str; 2] = ["log", "--format=%H %an %ae %aI %s"];
 
 fn team(server: &TestApp) {
-    printed(&server.run(&[
-        "group",
-        "create",
-        "--id",
-        "team",
-        "--name",
-        "Team",
-        "--members",
-        "ada,bob",
-    ]));
+    printed(&server.run(&create_team("ada,bob")));
 }
 
 fn write(client: &Client<'_>, zone: &str, path: &str, content: &str) {

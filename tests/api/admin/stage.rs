@@ -1,6 +1,6 @@
 //! A server with two users and a group, whose files and names hold canaries.
 
-use fileshed_test_support::{Answer, Client, Finished, Setup, TestApp};
+use fileshed_test_support::{Answer, Client, Finished, Setup, TestApp, create_team};
 use serde_json::{Value, json};
 
 /// In the content, the path and the command line of everything that users have here: no answer to an
@@ -16,16 +16,7 @@ pub(super) fn setup() -> Setup {
 
 /// Ada and Bob in the group `team`, each with a file, a link and a locked edit.
 pub(super) fn furnished(server: &TestApp) {
-    let made = server.run(&[
-        "group",
-        "create",
-        "--id",
-        "team",
-        "--name",
-        "Team",
-        "--members",
-        "ada,bob",
-    ]);
+    let made = server.run(&create_team("ada,bob"));
     printed(&made);
     for user in ["ada", "bob"] {
         let client = server.as_user(user);

@@ -207,7 +207,7 @@ fn a_pending_account_is_let_in_nowhere() {
     assert_eq!(late.press(&sign_in).status, 404);
     assert_ne!(late.sign_in(&secret).status, 200);
 
-    // Who is active again has all of it again.
+    // An account that is active again has all of it again.
     *mood.lock().unwrap() = Mood::Ada;
     assert_eq!(open_to(&bearer), all);
 }

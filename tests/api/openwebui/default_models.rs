@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use fileshed_test_support::standin::{Answer, Asked, StandIn};
 use fileshed_test_support::{Finished, TestApp};
 
-/// What Open WebUI keeps: a default for all models, and entries of some.
+/// Open WebUI's settings: a default for all models, and entries of some.
 #[derive(Default)]
 struct Kept {
     defaults: Value,

@@ -121,7 +121,7 @@ fn connected(tools: Value, terminals: Value, who: Value, status: u16) -> StandIn
     })
 }
 
-/// What doctor says of the connections, and whether it failed.
+/// The lines of doctor about the connections, and whether it failed.
 fn tried(webui: &StandIn, settings: &[(&str, &str)]) -> (Vec<String>, bool) {
     let setup = asking(&webui.url()).env("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin");
     let setup = settings

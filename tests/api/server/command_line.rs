@@ -1,8 +1,8 @@
-//! What all commands have in common: lists, help, and an address that is taken.
+//! Properties of all commands: lists, help, and an address that is taken.
 
 use std::net::TcpListener;
 
-use fileshed_test_support::{Server, TestApp};
+use fileshed_test_support::{Server, TestApp, create_team};
 use serde_json::{Value, json};
 
 #[test]
@@ -12,16 +12,7 @@ fn every_list_is_rows_with_tabs_and_json_with_the_same() {
     server.as_user("ada").call("shed_create_file", &file).data();
     for make in [
         &["token", "create", "--user", "ada", "--label", "laptop"][..],
-        &[
-            "group",
-            "create",
-            "--id",
-            "team",
-            "--name",
-            "Team",
-            "--members",
-            "ada,bob,ada",
-        ],
+        &create_team("ada,bob,ada"),
     ] {
         assert_eq!(server.run(make).code, Some(0), "{make:?}");
     }

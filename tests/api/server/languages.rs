@@ -78,7 +78,7 @@ fn git_says_paths_as_they_are() {
     );
 }
 
-/// What the hint for a missing file says.
+/// The hint for a missing file.
 fn hint(client: &Client<'_>, operation: &str, zone: &str, path: &str) -> String {
     let missing = client.call(operation, &json!({"zone": zone, "path": path}));
     missing.refused(404, "FILE_NOT_FOUND");

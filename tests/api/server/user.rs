@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use fileshed_test_support::{Finished, TestApp};
+use fileshed_test_support::{Finished, TestApp, create_team};
 
 const CALL: &str = "shed_parameters";
 
@@ -125,16 +125,7 @@ fn who_is_deleted_leaves_nothing_but_what_is_in_groups() {
     let server = start();
     let (link, _) = (furnish(&server, "ada"), furnish(&server, "bob"));
     let secret = token(&server, "ada");
-    let made = server.run(&[
-        "group",
-        "create",
-        "--id",
-        "team",
-        "--name",
-        "Team",
-        "--members",
-        "ada,bob",
-    ]);
+    let made = server.run(&create_team("ada,bob"));
     assert_eq!(made.code, Some(0));
     let file = json!({"zone": "group", "group": "Team", "path": "g.md", "content": "shared", "mode": "group"});
     server.as_user("ada").call("shed_create_file", &file).data();

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use fileshed_test_servers::Postgres;
-use fileshed_test_support::{Client, Server, Setup, wait_until};
+use fileshed_test_support::{Client, Server, Setup, create_team, wait_until};
 
 const REGISTRY: &str = "access_auth.sqlite";
 
@@ -35,16 +35,7 @@ fn furnish(server: &Server) -> String {
         &json!({"zone": "storage", "path": "kept.md"}),
     )
     .data();
-    let group = [
-        "group",
-        "create",
-        "--id",
-        "team",
-        "--name",
-        "Team",
-        "--members",
-        "ada",
-    ];
+    let group = create_team("ada");
     assert_eq!(server.run(&group).code, Some(0));
     let token = server.run(&["token", "create", "--user", "ada"]).stdout;
     token.trim().to_owned()

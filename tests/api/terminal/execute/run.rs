@@ -35,7 +35,7 @@ fn a_line_is_run_and_answered_with_what_its_caller_cannot_know() {
             "log_path": format!("/logs/{id}.jsonl"),
         })
     );
-    // What runs on, or is not whole, can be asked for.
+    // A line that runs on, or whose output is not whole, can be asked for.
     let runs = execute(&client, "?wait=0", &json!({"command": "sleep 600"})).body;
     assert_eq!(
         runs,

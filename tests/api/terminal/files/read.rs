@@ -276,7 +276,7 @@ fn an_archive_is_read_as_its_list() {
     assert_eq!(lines["total_lines"], read.body["total_lines"]);
     let compact = client.post("fs/read_file", br#"{"path": "\u30ac\u30a4\u30c9.zip"}"#);
     assert!(compact.text.contains("straße.txt"), "{}", compact.text);
-    // What only has the name is what it is.
+    // A file that only has the name is read as what it is.
     write(&client, "/storage/no.zip", "text");
     let text = get(&client, "/files/read", &[("path", "/storage/no.zip")]);
     assert_eq!(text.body["content"], "text");
