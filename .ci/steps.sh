@@ -101,7 +101,7 @@ packages_of_gate() {
 packages_of_night() {
     printf '%s\n' python3-yaml firefox-esr runc rclone cadaver davfs2 haproxy nginx-light caddy \
         docker-compose qemu-system-x86 busybox-static e2fsprogs iproute2 mmdebstrap \
-        libreoffice-calc-nogui python3-openpyxl
+        libreoffice-calc-nogui python3-openpyxl python3-pandas
 }
 
 is_installed() {
