@@ -95,7 +95,7 @@ impl<'a> Permit<'a> {
             self.request.files += row.totals.files as i64;
         }
         for step in &mut steps {
-            if let Step::Replaced { path, kept } | Step::Removed { path, kept } = step {
+            if let Step::Replaced { path, kept, .. } | Step::Removed { path, kept } = step {
                 let row = self.binned.iter().find(|row| row.path == *path);
                 *kept = row.map(|row| row.id.clone());
             }
