@@ -212,6 +212,14 @@ impl ChangeRequest {
         Self::new(PathsChange::Arriving, [vacancy.path()], NOTHING, NOTHING).made(vacancy)
     }
 
+    /// An entry in the bin, in this state, takes the place of `entry`, which holds `replaced`. Its space
+    /// comes along, when that is done.
+    pub(crate) fn swap(entry: &Entry, replaced: Totals, stamp: Stamp) -> Self {
+        Self::new(PathsChange::Arriving, [entry.path()], NOTHING, replaced)
+            .replacing(entry, replaced)
+            .in_state(stamp)
+    }
+
     fn made(self, vacancy: &Vacancy) -> Self {
         let (path, existing) = (vacancy.path().as_str(), vacancy.existing_segments());
         self.step(Step::Made {

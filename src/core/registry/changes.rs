@@ -243,8 +243,9 @@ impl Registry {
         let equal: String = names
             .map(|(at, name)| format!("{name} = ?{} AND ", at + 5))
             .collect();
-        let condition =
-            format!("WHERE {equal}number < ?1 AND changed_at >= ?2 AND number > ?4 ORDER BY number DESC LIMIT ?3");
+        let condition = format!(
+            "WHERE {equal}number < ?1 AND changed_at >= ?2 AND number > ?4 ORDER BY number DESC LIMIT ?3"
+        );
         let before = filter.before.unwrap_or(i64::MAX);
         let since = filter.since.unwrap_or(i64::MIN);
         let after = filter.after.unwrap_or(i64::MIN);

@@ -69,7 +69,11 @@ impl Stamp {
     pub fn content(&self) -> (u64, u64, i64) {
         let (seconds, nanoseconds) = self.modified;
         let written = seconds.saturating_mul(1_000_000_000);
-        (self.inode, self.size, written.saturating_add_unsigned(nanoseconds))
+        (
+            self.inode,
+            self.size,
+            written.saturating_add_unsigned(nanoseconds),
+        )
     }
 
     /// Size in bytes.
