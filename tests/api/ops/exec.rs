@@ -8,6 +8,7 @@ mod limits;
 mod line;
 mod portable;
 mod programs;
+mod removals;
 mod renames;
 mod repositories;
 mod shell;

@@ -7,11 +7,13 @@ use crate::databases::{self, Statement};
 use crate::misnamed::misnamed_note;
 use crate::process::{StreamFile, sink};
 use crate::runs::Runs;
+use fileshed_changes::bin::keeps_removed;
 use fileshed_changes::lockedit::LockedEdit;
 use fileshed_changes::open_ended;
 use fileshed_changes::open_ended::{Finished, OpenEndedPermit, OpenEndedRequest};
 use fileshed_history::subject;
 use fileshed_rules::{CommandPlan, Growth};
+use fileshed_sandbox::removals::COMMAND;
 use fileshed_storage::{Kind, Staged};
 use fileshed_types::{Error, Hint};
 use fileshed_zones::zone::{Zone, ZonePath};
@@ -157,10 +159,29 @@ fn effect(
     match (plan.command, permit) {
         ("which", _) => Ok(built_in::which(run.runs, plan).into_outcome(invocation.sinks)?),
         ("rename", _) => Ok(built_in::rename(zone, plan, permit)?.into_outcome(invocation.sinks)?),
+        (COMMAND, _) if keeps_removed(zone) => rm(run, invocation),
         (SQLITE, _) => sqlite(run, invocation),
         ("wget", Some(permit)) if plan.network => download(run, invocation, permit),
         _ => run.start(invocation),
     }
+}
+
+/// Runs `rm` where there is a bin. Only what does not go there is left to the program.
+fn rm(run: &Run<'_>, mut invocation: Invocation<'_>) -> Result<CommandOutcome, Error> {
+    let (said, left) = built_in::rm(run.zone, run.plan)?;
+    let Some(left) = left else {
+        return Ok(said.into_outcome(invocation.sinks)?);
+    };
+    invocation.arguments = left;
+    let mut outcome = run.start(invocation)?;
+    for (stream, said) in [
+        (&mut outcome.stdout, said.stdout),
+        (&mut outcome.stderr, said.stderr),
+    ] {
+        let lines: Vec<String> = said.lines().map(str::to_owned).collect();
+        stream.add_lines(&lines);
+    }
+    Ok(outcome)
 }
 
 /// The command line as a commit message.

@@ -1,7 +1,9 @@
 //! The files of a shell, and the job that holds it: the caller's tree, or, if the machine has no mount
 //! namespaces, the zone in which it begins.
 
+use std::fs::Metadata;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::{SHELL, ShellRequest, environment};
@@ -10,7 +12,9 @@ use crate::process::{access, base_spec};
 use crate::programs::Program;
 use crate::runs::Runs;
 use crate::terminal::LOGS;
+use fileshed_changes::bin::keeps_removed;
 use fileshed_sandbox::egress::EgressGrant;
+use fileshed_sandbox::removals;
 use fileshed_sandbox::{Access, BindMount, Job, JobSpec, MountNamespace};
 use fileshed_storage::{PrivateDirectory, Root};
 use fileshed_types::{Error, ZoneName};
@@ -123,6 +127,26 @@ impl<'a> ShellTree<'a> {
         self.zones.iter().filter(|zone| is_own(zone)).collect()
     }
 
+    /// The programs that stand where a shell finds others: the server's own `rm`, where a bin keeps what it
+    /// removes. `writes` if it may change any zone.
+    fn programs(&self, runs: &Runs, writes: bool) -> Vec<BindMount> {
+        let rm = runs.programs.get(removals::COMMAND).map(|rm| &rm.file);
+        // One program under many names stays.
+        let rm = rm.filter(|file| file.ends_with(removals::COMMAND));
+        let own = runs.zygote.file();
+        let can_run = |metadata: Metadata| metadata.permissions().mode() & 0o555 == 0o555;
+        let is_there = writes && self.is_whole && keeps_removed(self.main());
+        let Some(rm) = rm.filter(|_| is_there && own.metadata().is_ok_and(can_run)) else {
+            return Vec::new();
+        };
+        let program = |source: &Path, target: &Path| BindMount {
+            source: source.to_owned(),
+            target: target.to_owned(),
+            writable: false,
+        };
+        vec![program(rm, Path::new(removals::REAL)), program(&own, rm)]
+    }
+
     pub(super) fn directory(&self) -> BorrowedFd<'_> {
         self.directory.as_fd()
     }
@@ -193,6 +217,13 @@ impl<'a> ShellTree<'a> {
             };
             places.push(mount.target.clone());
         }
+        let programs = self.programs(runs, writes);
+        // No list is needed if everything may run.
+        let mut execute = match any_program {
+            true => Vec::new(),
+            false => program.executables.clone(),
+        };
+        execute.extend(programs.first().map(|real| real.target.clone()));
         let listed = if self.is_whole { &LISTED[..] } else { &[] };
         let base = base_spec(runs, job);
         JobSpec {
@@ -200,12 +231,7 @@ impl<'a> ShellTree<'a> {
             controlling_terminal: request.controlling_terminal,
             makes_groups: true,
             access: Access {
-                // No list is needed if everything may run.
-                execute: if any_program {
-                    Vec::new()
-                } else {
-                    program.executables.clone()
-                },
+                execute,
                 read,
                 write,
                 list: listed.iter().map(PathBuf::from).collect(),
@@ -215,6 +241,7 @@ impl<'a> ShellTree<'a> {
             },
             mounts: self.is_whole.then(|| MountNamespace {
                 directory: self.begins_in.clone(),
+                programs,
                 bind_mounts: mounts
                     .into_iter()
                     .chain([BindMount {
