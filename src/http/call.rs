@@ -82,7 +82,8 @@ impl Surface {
         response
     }
 
-    /// Identifies the caller of a request, and remembers the groups that a gateway names.
+    /// Identifies the caller of a request, and remembers the groups and the answer that a gateway names
+    /// for calls that name none.
     pub(super) async fn identify(
         self,
         server: &Arc<Server>,
@@ -94,7 +95,10 @@ impl Surface {
         } else {
             self.channel
         };
-        let caller = authenticate(server, credential, channel).await?;
+        let mut caller = authenticate(server, credential, channel).await?;
+        if self.accepts == Accepts::Terminals {
+            server.core.store.settle_answer(&mut caller);
+        }
         // The proxy of terminals need not name any.
         let names_groups = self.accepts != Accepts::Terminals || !caller.groups.is_empty();
         if let Some(user) = caller.user.as_ref()
@@ -105,7 +109,7 @@ impl Surface {
                 .core
                 .store
                 .group_claims
-                .remember(user, &caller.groups);
+                .remember(user.clone(), caller.groups.clone());
         }
         Ok(caller)
     }
