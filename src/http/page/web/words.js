@@ -177,9 +177,10 @@ const WORDS = {
   empty_bin: ["Empty bin", "Papierkorb leeren"],
   bring_back: ["Restore", "Wiederherstellen"],
   brought_back: ["{0} is where it was", "{0} ist wieder da, wo es war"],
+  brought_back_many: ["{0} are where they were", "{0} sind wieder da, wo sie waren"],
   delete_for_good: ["Delete for good", "Endgültig löschen"],
   deleted_at: ["deleted", "gelöscht"],
-  in_a_chat: ["in a chat", "in einem Chat"],
+  in_chat: ["in the chat “{0}”", "im Chat „{0}“"],
   uploads_end: [
     "These files are removed on {0}: move what is to stay.",
     "Diese Dateien werden am {0} entfernt: Verschieben Sie, was bleiben soll.",
