@@ -99,7 +99,7 @@ pub static SETTINGS: &[Setting] = settings! {
     open "uploads_end_with_chat" core.uploads_end_with_chat:
         "Whether the uploads of a chat are removed when Open WebUI has it no more";
     open "bin_days" core.bin_days:
-        "Days for which what is deleted in storage and uploads waits in the bin; 0 for no bin";
+        "Days for which what is deleted or replaced in storage and uploads waits in the bin; 0 for no bin";
     open "lock_max_age_hours" core.lock_max_age_hours: "Hours after which a locked edit expires";
     open "groups" core.groups:
         "Who says which groups there are: the command `fileshed group`, the gateway, or Open WebUI";

@@ -9,12 +9,16 @@ mod moves;
 use fileshed_registry::BinRow;
 use fileshed_storage::DiskError;
 use fileshed_types::{Caller, Chat, Error, Hint, NextCall, Repeat, diagnostics};
+use fileshed_zones::chats::DAY_SECONDS;
 use fileshed_zones::store::Store;
 use fileshed_zones::tenant::TenantRoot;
 use fileshed_zones::zone::{Zone, ZoneName, ZonePath, expect_write_scope};
 
 /// The name for history and logs.
 const OPERATION: &str = "bin/restore";
+
+/// Seconds for which changes stay in the list, whatever the bin keeps.
+const CHANGES_SECONDS: i64 = 30 * DAY_SECONDS;
 
 /// A file or directory that came back.
 #[derive(Debug)]
@@ -66,9 +70,10 @@ pub fn empty(store: &Store, caller: &Caller, id: Option<&str>) -> Result<u64, Er
     store.end_in_bin(&store.tenant(caller)?, &rows)
 }
 
-/// Ends what was in a bin for `bin_days`, of everybody; how many. `goes_on` is asked before each.
+/// Ends what was in a bin for `bin_days`, of everybody, and the list of old changes; how many entries. `goes_on` is asked before each.
 pub fn end_deletions(store: &Store, goes_on: &dyn Fn() -> bool) -> Result<u64, Error> {
     let now = store.clock.now().as_second();
+    store.registry.forget_changes(now - CHANGES_SECONDS)?;
     let mut ended = 0;
     for row in store.registry.expired_in_bin(now)? {
         if !goes_on() {

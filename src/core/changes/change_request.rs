@@ -1,19 +1,47 @@
 //! Request for a change: the paths that it touches, and the space that it takes.
 
-use fileshed_registry::OwnershipEffect;
-use fileshed_storage::{Entry, Merge, Target, Totals, Vacancy, Weight};
-use fileshed_zones::zone::ZonePath;
+use fileshed_registry::{OwnershipEffect, Step};
+use fileshed_storage::{Entry, Kind, Merge, Target, Totals, Vacancy, Weight};
+use fileshed_zones::zone::{Zone, ZonePath};
 
 /// The paths that a change touches, and the space that it takes.
 #[derive(Debug, Default)]
 #[must_use]
 pub(crate) struct ChangeRequest {
     pub(super) paths: Vec<ZonePath>,
-    pub(super) bytes: i64,
-    pub(super) files: i64,
+    pub(crate) bytes: i64,
+    pub(crate) files: i64,
     /// The largest file that comes into being, and its size.
     pub(super) largest: Option<(ZonePath, u64)>,
     pub(super) kind: PathsChange,
+    /// What the list of changes has of it, in a zone without history.
+    pub(crate) steps: Vec<Step>,
+    /// What it takes away.
+    pub(crate) taken: Vec<Taken>,
+}
+
+/// A file or directory that a change takes away: the bin may keep it.
+#[derive(Clone, Debug)]
+pub(crate) struct Taken {
+    pub(super) path: ZonePath,
+    pub(super) is_directory: bool,
+    pub(super) inode: u64,
+    pub(super) totals: Totals,
+    /// `true` if something takes its place.
+    pub(super) is_replaced: bool,
+}
+
+impl Taken {
+    /// An entry that holds `totals`.
+    fn of(entry: &Entry, totals: Totals, is_replaced: bool) -> Option<Self> {
+        (entry.kind() != Kind::Special).then(|| Self {
+            path: entry.path().clone(),
+            is_directory: entry.kind() == Kind::Directory,
+            inode: entry.stamp().inode(),
+            totals,
+            is_replaced,
+        })
+    }
 }
 
 /// The kind of change of the paths.
@@ -48,70 +76,156 @@ impl ChangeRequest {
             files: gained.files as i64 - lost.files as i64,
             largest: None,
             kind,
+            steps: Vec::new(),
+            taken: Vec::new(),
         }
     }
 
-    /// The file at `target` gets `size` bytes.
-    pub(super) fn write(target: &Target, size: u64) -> Self {
-        let replaced = Totals {
-            bytes: target.size(),
-            files: u64::from(target.entry().is_some()),
+    fn step(mut self, step: Step) -> Self {
+        self.steps.push(step);
+        self
+    }
+
+    /// What is at `target` gives way; it holds `replaced`.
+    fn arriving_at(self, target: &Target, replaced: Totals) -> Self {
+        match target {
+            Target::Vacancy(vacancy) => self.made(vacancy),
+            Target::Entry(entry) => self.replacing(entry, replaced),
+        }
+    }
+
+    /// Notes that what arrives at `target` is `entry` of another zone of the tenant.
+    pub(super) fn came_from(&mut self, zone: &Zone<'_>, entry: &Entry, target: &Target) {
+        let is_made = |step: &Step| matches!(step, Step::Made { .. });
+        self.steps.retain(|step| !is_made(step));
+        let existing = match target {
+            Target::Vacancy(vacancy) => vacancy.existing_segments(),
+            Target::Entry(there) => there.path().segments().count(),
         };
-        Self::install(target, &Weight::of_file(size), replaced)
+        self.steps.push(Step::Came {
+            path: target.path().as_str().to_owned(),
+            existing,
+            zone: zone.name.as_str().to_owned(),
+            from: entry.path().as_str().to_owned(),
+            chat: zone.caller.chat.as_str().to_owned(),
+        });
+    }
+
+    fn replacing(mut self, entry: &Entry, replaced: Totals) -> Self {
+        self.taken.extend(Taken::of(entry, replaced, true));
+        let path = entry.path().as_str().to_owned();
+        self.step(Step::Replaced { path, kept: None })
     }
 
     /// `target` gets what was staged, of this weight; what is there now holds `replaced`.
     pub(super) fn install(target: &Target, weight: &Weight, replaced: Totals) -> Self {
         let largest = weight.largest.as_ref();
+        let path = target.path();
         Self {
-            largest: largest.map(|(inside, size)| (target.path().join_path(inside), *size)),
-            ..Self::new(
-                PathsChange::Arriving,
-                [target.path()],
-                weight.totals,
-                replaced,
-            )
+            largest: largest.map(|(inside, size)| (path.join_path(inside), *size)),
+            ..Self::new(PathsChange::Arriving, [path], weight.totals, replaced)
+                .arriving_at(target, replaced)
         }
     }
 
     /// A directory gets the staged entries, which replace entries of `replaced` bytes and files.
     pub(super) fn merge(merge: &Merge, replaced: Totals) -> Self {
+        let made = merge.new_paths().map(|path| Step::Made {
+            path: path.as_str().to_owned(),
+            existing: path.segments().count().saturating_sub(1),
+        });
+        let mut steps: Vec<Step> = made.collect();
+        let taken: Vec<Taken> = merge
+            .replaced()
+            .map(|file| Taken {
+                path: file.path.clone(),
+                is_directory: false,
+                inode: file.inode,
+                totals: Totals {
+                    bytes: file.size,
+                    files: 1,
+                },
+                is_replaced: true,
+            })
+            .collect();
+        steps.extend(taken.iter().map(|taken| Step::Replaced {
+            path: taken.path.as_str().to_owned(),
+            kept: None,
+        }));
+        let (kind, arriving) = (PathsChange::Arriving, merge.weight().totals);
         Self {
             largest: merge.largest(),
-            ..Self::new(
-                PathsChange::Arriving,
-                merge.paths(),
-                merge.weight().totals,
-                replaced,
-            )
+            steps,
+            taken,
+            ..Self::new(kind, merge.paths(), arriving, replaced)
+        }
+    }
+
+    /// The file at `target` gets an addition and then has `size` bytes.
+    pub(super) fn append(target: &Target, size: u64) -> Self {
+        let replaced = Totals {
+            bytes: target.size(),
+            files: 1,
+        };
+        let path = target.path().as_str().to_owned();
+        let before = target.size();
+        let weight = Weight::of_file(size);
+        let after = size;
+        Self {
+            taken: Vec::new(),
+            steps: vec![Step::Appended {
+                path,
+                before,
+                after,
+            }],
+            ..Self::install(target, &weight, replaced)
         }
     }
 
     /// `entry`, which holds `totals`, goes.
     pub(super) fn remove(entry: &Entry, totals: Totals) -> Self {
-        Self::new(PathsChange::Removed, [entry.path()], NOTHING, totals)
+        let path = entry.path().as_str().to_owned();
+        let mut request = Self::new(PathsChange::Removed, [entry.path()], NOTHING, totals)
+            .step(Step::Removed { path, kept: None });
+        request.taken.extend(Taken::of(entry, totals, false));
+        request
     }
 
-    /// `entry` goes into the bin. Its space goes along, when that is done.
-    pub(super) fn discard(entry: &Entry) -> Self {
-        Self::new(PathsChange::Discarded, [entry.path()], NOTHING, NOTHING)
+    /// `entry`, which holds `totals`, goes to another zone of its tenant, whose change says so.
+    pub(super) fn leave(entry: &Entry, totals: Totals) -> Self {
+        Self::new(PathsChange::Removed, [entry.path()], NOTHING, totals)
     }
 
     /// `vacancy` gets what is in the bin. Its space comes along, when that is done.
     pub(super) fn bring_back(vacancy: &Vacancy) -> Self {
-        Self::new(PathsChange::Arriving, [vacancy.path()], NOTHING, NOTHING)
+        Self::new(PathsChange::Arriving, [vacancy.path()], NOTHING, NOTHING).made(vacancy)
+    }
+
+    fn made(self, vacancy: &Vacancy) -> Self {
+        let (path, existing) = (vacancy.path().as_str(), vacancy.existing_segments());
+        let path = path.to_owned();
+        self.step(Step::Made { path, existing })
     }
 
     /// `entry` gets the name of `vacancy`.
     pub(super) fn rename(entry: &Entry, vacancy: &Vacancy) -> Self {
         let paths = [entry.path(), vacancy.path()];
-        Self::new(PathsChange::Renamed, paths, NOTHING, NOTHING)
+        let existing = vacancy.existing_segments();
+        Self::new(PathsChange::Renamed, paths, NOTHING, NOTHING).moved(entry, paths[1], existing)
+    }
+
+    fn moved(self, entry: &Entry, to: &ZonePath, existing: usize) -> Self {
+        let (from, to) = (entry.path().as_str().to_owned(), to.as_str().to_owned());
+        self.step(Step::Moved { from, to, existing })
     }
 
     /// `entry` gets the place of `taken`, which goes with the `replaced` that it holds.
     pub(super) fn supplant(entry: &Entry, taken: &Entry, replaced: Totals) -> Self {
         let paths = [entry.path(), taken.path()];
+        let existing = taken.path().segments().count();
         Self::new(PathsChange::Renamed, paths, NOTHING, replaced)
+            .replacing(taken, replaced)
+            .moved(entry, taken.path(), existing)
     }
 
     /// Files that are changed where they lie, by as much as their end shows.

@@ -90,8 +90,15 @@ pub(super) fn relocate<'a>(
     if from.is_shared() || to.is_shared() {
         return Err(ZoneError::NotPersonal.into());
     }
-    let mut leaving = from.ask(ChangeRequest::remove(entry, weight.totals))?;
-    let mut arriving = to.ask(ChangeRequest::install(&target, weight, replaced))?;
+    let (source, destination) = (from.zone(), to.zone());
+    let has_versions = [source, destination].map(|zone| zone.name.is_versioned());
+    let left = ChangeRequest::leave(entry, weight.totals);
+    let mut arrived = ChangeRequest::install(&target, weight, replaced);
+    if has_versions == [false, false] {
+        arrived.came_from(source, entry, &target);
+    }
+    let mut leaving = from.ask(left)?;
+    let mut arriving = to.ask(arrived)?;
     let zone = arriving.zone();
     let growth = Permit::growth(&[&leaving, &arriving]);
     let begin = || {
@@ -111,7 +118,10 @@ pub(super) fn relocate<'a>(
     let staging = arriving.staging();
     let effect = match target {
         Target::Vacancy(vacancy) => Renamed::new(entry, vacancy, staging).map(DiskEffect::Renamed),
-        Target::Entry(old) => staging.supplant(entry, &old).map(DiskEffect::Several),
+        Target::Entry(old) => {
+            let kept = arriving.place_in_bin(old.path())?;
+            staging.supplant(entry, &old, kept).map(DiskEffect::Several)
+        }
     };
     let effect = effect.map_err(|error| {
         let missing = matches!(error, DiskError::NotFound { .. });
@@ -164,7 +174,7 @@ impl<'a> CrossZoneTransfer<'a> {
         let destination = opened.target.path().clone();
         let is_directory = opened.entry.kind() == Kind::Directory;
         let is_shared = self.from.group().or(self.to.group()).is_some();
-        let (totals, commit) = if moves && !is_shared {
+        let (totals, commit) = if moves && !is_shared && !self.source_goes_into_bin(&opened)? {
             self.rename(opened)?
         } else {
             self.copy(opened, moves)?
@@ -257,6 +267,16 @@ impl<'a> CrossZoneTransfer<'a> {
             _ if !self.overwrite => Some(CrossZoneError::Exists { path, dest }.into()),
             _ => None,
         }
+    }
+
+    /// Returns `true` if the second zone gets a copy of what moves, because the bin keeps the source:
+    /// what leaves a zone without history for one with history could not come back otherwise.
+    fn source_goes_into_bin(&self, opened: &OpenedTransfer<'_>) -> Result<bool, Error> {
+        let (from, to) = (self.from, self.to);
+        let leaves_bin = !from.name.is_versioned() && to.name.is_versioned();
+        Ok(leaves_bin
+            && crate::bin::has_bin(to.store)
+            && to.store.space_left(&to.tenant)? >= opened.weight.totals.bytes)
     }
 
     /// Moves it in one rename.

@@ -46,6 +46,8 @@ pub(crate) struct EndedCommand<'a> {
 pub(crate) struct JudgedCommand {
     /// Space of the zone now.
     pub(crate) totals: Totals,
+    /// The commit of what it changed, or the last one that it made.
+    pub(crate) commit: Option<String>,
     /// Its effect on ownership; `None` if it was put back.
     pub(crate) effect: Option<OwnershipEffect>,
     pub(crate) finished: Finished,
@@ -128,14 +130,25 @@ impl EndedCommand<'_> {
             let history = None;
             return Ok(JudgedCommand {
                 totals,
+                commit: None,
                 effect: None,
                 finished: Finished { refused, history },
             });
         }
         let message = line.message.as_deref().unwrap_or(self.message);
         let captured = history.capture_found(found, message, self.author, now)?;
+        let own = captured.commit.as_ref().map(ToString::to_string);
+        let moved = || -> Result<_, Error> {
+            let now = history.position()?.commit;
+            Ok(now.filter(|now| {
+                start
+                    .as_ref()
+                    .is_some_and(|start| start.commit.as_ref() != Some(now))
+            }))
+        };
         Ok(JudgedCommand {
             totals: captured.totals,
+            commit: own.map_or_else(moved, |own| Ok(Some(own)))?,
             effect,
             finished: Finished {
                 refused: excess.map(|(stays, _)| stays),

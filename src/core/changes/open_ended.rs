@@ -19,9 +19,9 @@ use std::time::Duration;
 
 pub use crate::judge::Finished;
 use crate::judge::SpaceLimits;
-use crate::permit::new_intent;
+use crate::permit::{new_change, new_intent};
 use fileshed_history::{Author, History, ReferenceState};
-use fileshed_registry::{Intent, NewIntent, OwnershipChange, OwnershipEffect};
+use fileshed_registry::{Change, Intent, NewIntent, OwnershipChange, OwnershipEffect};
 use fileshed_rules::Growth;
 use fileshed_storage::{DiskError, Entry, Staged, Target, Totals, Vacancy};
 use fileshed_types::{Error, timings};
@@ -62,6 +62,8 @@ pub struct OpenEndedPermit<'a> {
     /// The same, as the registry has it.
     written: Option<String>,
     space: Option<Rc<CommandSpace<'a>>>,
+    /// What the list of changes gets.
+    change: Change,
     intent: Option<Intent>,
     hold: Option<WriteLock>,
 }
@@ -141,11 +143,12 @@ fn prepare<'a>(
     let begun = start.map(|start| begun_at(zone, start));
     Ok(OpenEndedPermit {
         zone,
-        request,
         author: zone.author(),
         written: begun.as_ref().map(OwnershipChange::written),
         begun,
         space,
+        change: new_change(zone, request.command)?,
+        request,
         intent: None,
         hold,
     })
@@ -187,6 +190,7 @@ impl<'a> OpenEndedPermit<'a> {
         let maker = (self.request.operation, &self.author);
         NewIntent {
             ownership_change: self.written.as_deref(),
+            change: Some(&self.change),
             ..new_intent(zone.store, &zone.tenant, zone.name, maker)
         }
     }

@@ -19,9 +19,10 @@ use super::change_request::{ChangeRequest, PathsChange};
 use super::encrypted;
 use fileshed_history::{Author, CommitId};
 use fileshed_registry::{
-    BinRow, Intent, NewIntent, OwnershipChange, OwnershipEffect, PathTable, RegistryError,
+    BinRow, Change, Intent, NewIntent, OwnershipChange, OwnershipEffect, PathTable, RegistryError,
+    Settlement,
 };
-use fileshed_storage::{DiskError, Entry, StagedEntry, Staging, Target, Totals};
+use fileshed_storage::{DiskError, Entry, Renamed, Root, StagedEntry, Staging, Target, Totals};
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::{Error, diagnostics};
 use fileshed_zones::store::Store;
@@ -47,6 +48,8 @@ pub(super) fn new_intent<'i>(
         limit: tenant.limit,
         most_files: store.settings.max_files,
         ownership_change: None,
+        change: None,
+        binned: &[],
     }
 }
 
@@ -60,13 +63,23 @@ fn ownership_change(zone: &Zone<'_>, effect: OwnershipEffect) -> Option<Ownershi
     })
 }
 
-/// A move between a zone and the bin.
-#[derive(Debug)]
-pub(super) enum BinMove {
-    /// It was deleted.
-    Into(BinRow),
-    /// It comes back.
-    OutOf(BinRow),
+/// A change by the caller of `zone`, made now; what it does comes later.
+pub(super) fn new_change(zone: &Zone<'_>, operation: &str) -> Result<Change, Error> {
+    let (store, caller) = (zone.store, zone.caller);
+    Ok(Change {
+        tenant: zone.tenant.key.clone(),
+        zone: zone.name.as_str().to_owned(),
+        changed_at: store.clock.now().as_second(),
+        actor: store.tenant_key(caller)?,
+        author: Author::of(caller).name,
+        chat: caller.chat.as_str().to_owned(),
+        answer: caller.answer()?.to_owned(),
+        operation: operation.to_owned(),
+        steps: String::new(),
+        before: None,
+        commit: None,
+        undoes: None,
+    })
 }
 
 /// The right to make one change. Dropped, its space is free again.
@@ -74,13 +87,17 @@ pub(super) enum BinMove {
 #[must_use = "a permit is for one change"]
 pub struct Permit<'a> {
     writer: Writer<'a>,
-    request: ChangeRequest,
+    pub(crate) request: ChangeRequest,
     author: Author,
     ownership_change: Option<String>,
     /// `None` before the change is recorded, and after it is settled.
     pub(super) intent: Option<Intent>,
-    /// The move between the zone and the bin that is the change.
-    pub(super) bin_move: Option<BinMove>,
+    /// What the list of changes gets.
+    pub(super) change: Change,
+    /// What goes into the bin.
+    pub(super) binned: Vec<BinRow>,
+    /// What comes out of the bin.
+    pub(super) brought_back: Option<BinRow>,
 }
 
 impl<'a> Permit<'a> {
@@ -90,6 +107,8 @@ impl<'a> Permit<'a> {
             bytes: self.request.bytes,
             files: self.request.files,
             ownership_change: self.ownership_change.as_deref(),
+            change: Some(&self.change),
+            binned: &self.binned,
             ..new_intent(
                 zone.store,
                 &zone.tenant,
@@ -118,12 +137,38 @@ impl<'a> Permit<'a> {
         let staged = staged.into();
         encrypted::expect_kept(&target, &staged).map_err(|error| self.zone().explain(error))?;
         self.record_intent(|| arrival(&staged, &target))?;
-        self.carry_out(|_| staged.install(target).map(DiskEffect::Installed))
+        let bin = self.bin()?;
+        let kept = bin.as_ref().map(|(bin, id)| (bin, &**id));
+        self.carry_out(|_| staged.install(target, kept).map(DiskEffect::Installed))
     }
 
-    /// Removes an entry and everything below it.
-    pub(super) fn remove(self, entry: &Entry) -> Result<ZoneChange<'a>, Error> {
-        self.carry_out(|staging| staging.remove(entry).map(DiskEffect::Removed))
+    /// Removes an entry and everything below it: into the bin, if that keeps it.
+    pub(super) fn remove(mut self, entry: &Entry) -> Result<ZoneChange<'a>, Error> {
+        let Some((bin, id)) = self.bin()? else {
+            return self.carry_out(|staging| staging.remove(entry).map(DiskEffect::Removed));
+        };
+        self.request.kind = PathsChange::Discarded;
+        self.carry_out(|staging| {
+            Renamed::out_of_zone(entry, (&bin, &id), staging).map(DiskEffect::Renamed)
+        })
+    }
+
+    /// The bin, and the name in it of what the change takes away; `None` if it goes for good.
+    fn bin(&self) -> Result<Option<(Root, String)>, Error> {
+        let row = self.binned.first();
+        row.map(|row| Ok((self.zone().tenant.bin()?, row.id.clone())))
+            .transpose()
+    }
+
+    /// The place in the bin, relative to the tenant root, of what the change takes away at `path`;
+    /// `None` if it goes for good.
+    pub(super) fn place_in_bin(&self, path: &ZonePath) -> Result<Option<String>, Error> {
+        let mut rows = self.binned.iter();
+        let Some(row) = rows.find(|row| row.path == path.as_str()) else {
+            return Ok(None);
+        };
+        self.zone().tenant.bin()?;
+        Ok(Some(row.place()))
     }
 
     /// Changes the disk, unless others took this process for dead.
@@ -180,7 +225,7 @@ impl<'a> Permit<'a> {
 
     /// Commits the changed files, if the zone has history.
     fn enter_history(
-        &self,
+        &mut self,
         message: Option<&str>,
         default: &str,
     ) -> Result<Option<CommitId>, Error> {
@@ -189,12 +234,14 @@ impl<'a> Permit<'a> {
             return Ok(None);
         }
         let message = message.filter(|text| !text.trim().is_empty());
-        zone.commit_paths(
+        let commit = zone.commit_paths(
             &self.request.paths,
             &self.writer.prepared,
             message.unwrap_or(default),
             &self.author,
-        )
+        )?;
+        self.change.commit = commit.as_ref().map(ToString::to_string);
+        Ok(commit)
     }
 
     /// Moves the registry's rows of the files with them, and forgets those of files that go; locks of
@@ -239,7 +286,8 @@ impl<'a> Permit<'a> {
     /// difference: in a group settling enters owners, a locked edit ends with it, and the space of
     /// entries that move between the zone and the bin is entered then, so no command may measure in between.
     fn give_back_lock(&mut self) {
-        let settles_more = self.writer.ends_edit.is_some() || self.bin_move.is_some();
+        let moves = !self.binned.is_empty() || self.brought_back.is_some();
+        let settles_more = self.writer.ends_edit.is_some() || moves;
         if !self.writer.is_shared() && !settles_more {
             drop(self.writer.write_lock.take());
         }
@@ -262,12 +310,14 @@ impl<'a> Permit<'a> {
         };
         let zone = self.zone();
         let (store, registry) = (zone.store, &zone.store.registry);
-        let committed = match (self.bin_move.take(), &self.writer.ends_edit) {
-            (Some(BinMove::Into(row)), _) => registry.commit_into_bin(intent, &row),
-            (Some(BinMove::OutOf(row)), _) => registry.commit_from_bin(intent, &row),
-            (None, Some(lock)) => registry.commit_edit(intent, lock),
-            (None, None) => registry.commit(intent),
+        let binned = std::mem::take(&mut self.binned);
+        let brought_back = self.brought_back.take();
+        let settlement = Settlement {
+            binned: &binned,
+            brought_back: brought_back.as_ref(),
+            ended_edit: self.writer.ends_edit.as_ref(),
         };
+        let committed = registry.settle(intent.done(Some(&self.change)), &settlement);
         match committed {
             Err(error @ RegistryError::TakenOver) => return Err(error.into()),
             Err(error) => {
@@ -290,13 +340,13 @@ impl Drop for Permit<'_> {
         };
         let zone = self.zone();
         let registry = &zone.store.registry;
-        if let Some(BinMove::Into(row) | BinMove::OutOf(row)) = self.bin_move.take()
-            && let Err(error) = zone.store.settle_bin_move(&zone.tenant, &row)
-        {
-            tracing::error!(%error, "what was to go into the bin or out of it is not settled");
-            // The next access looks where it is.
-            zone.store.leave_to_repair(&zone.tenant.key, intent);
-            return;
+        for row in self.binned.iter().chain(&self.brought_back) {
+            if let Err(error) = zone.store.settle_bin_move(&zone.tenant, row) {
+                tracing::error!(%error, "what was to go into the bin or out of it is not settled");
+                // The next access looks where it is.
+                zone.store.leave_to_repair(&zone.tenant.key, intent);
+                return;
+            }
         }
         match registry.roll_back(intent, &self.plan()) {
             Err(RegistryError::TakenOver) => self.forget_usage(),

@@ -26,7 +26,9 @@
 
 use crate::judge::{EndedCommand, start_of};
 use fileshed_history::{Author, power_cut};
-use fileshed_registry::{Orphan, OwnershipChange, OwnershipEffect, TenantCondition, Usage};
+use fileshed_registry::{
+    Change, Orphan, OwnershipChange, OwnershipEffect, Step, TenantCondition, Usage,
+};
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::{Clock, Error, Settings, ZoneName, ZonePath};
 use fileshed_zones::Hooks;
@@ -268,6 +270,7 @@ fn repair_locked(
     _write_lock: &WriteLock,
 ) -> Result<(), Error> {
     store.hooks().recover_databases(tenant, zone)?;
+    let mut commit = None;
     if zone.is_versioned()
         && let Some(base) = tenant.existing_base(zone)?
     {
@@ -301,7 +304,7 @@ fn repair_locked(
         } else {
             starts.extend(changes.filter_map(|change| start_of(&change.effect)));
         }
-        store.work_on_history(&of, now, |history| {
+        let captured = store.work_on_history(&of, now, |history| {
             for start in &starts {
                 if history.has(start)? {
                     history.hold_line(start)?;
@@ -309,12 +312,14 @@ fn repair_locked(
             }
             history.capture(&message, &author, now)
         })?;
+        commit = captured.commit.map(|commit| commit.to_string());
     }
     store.repair_bin(tenant, zone)?;
     store.measure(tenant, zone)?;
     store.measure_edits(tenant, zone)?;
     sweep(store, tenant)?;
-    store.registry.repaired(orphan)?;
+    let changes = repaired_changes(store, tenant, zone, orphan, commit)?;
+    store.registry.repaired(orphan, &changes)?;
     tracing::warn!(
         tenant = tenant.key,
         zone = zone.as_str(),
@@ -322,6 +327,55 @@ fn repair_locked(
         "repaired a zone after an interruption"
     );
     Ok(())
+}
+
+/// Returns the part of interrupted changes that happened, for the list of changes. `commit` has what they
+/// did in a zone with history.
+fn repaired_changes(
+    store: &Store,
+    tenant: &TenantRoot,
+    zone: ZoneName,
+    orphan: &Orphan,
+    commit: Option<String>,
+) -> Result<Vec<Change>, Error> {
+    let mut changes = orphan.changes.clone();
+    if let Some(last) = changes.last_mut() {
+        last.commit = commit;
+    }
+    let in_bin = store.registry.names_in_bin(&tenant.key)?;
+    let data = match zone {
+        ZoneName::Storage => tenant.existing_base(zone)?,
+        _ => None,
+    };
+    let data = data.map(|base| base.subdirectory(DATA)).transpose()?;
+    let there = |path: &str| match &data {
+        Some(data) => data.existing_entry(&ZonePath::found(path.to_owned())),
+        None => Ok(None),
+    };
+    for change in &mut changes {
+        let mut steps = Vec::new();
+        for step in change.steps() {
+            let happened = match &step {
+                Step::Replaced { kept: Some(id), .. } | Step::Removed { kept: Some(id), .. } => {
+                    in_bin.contains(id)
+                }
+                Step::Replaced { kept: None, .. } => true,
+                Step::Removed { path, kept: None } => there(path)?.is_none(),
+                Step::Made { path, .. } | Step::Came { path, .. } => {
+                    data.is_none() || there(path)?.is_some()
+                }
+                Step::Moved { from, to, .. } => there(from)?.is_none() && there(to)?.is_some(),
+                Step::Appended { path, after, .. } => {
+                    there(path)?.is_some_and(|entry| entry.size() >= *after)
+                }
+            };
+            if happened {
+                steps.push(step);
+            }
+        }
+        change.set_steps(&steps);
+    }
+    Ok(changes)
 }
 
 /// Returns the part of an interrupted change of ownership that happened. A command is judged as if

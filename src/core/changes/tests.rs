@@ -21,7 +21,7 @@ use crate::repair::Repairs;
 use crate::{lockedit, open_ended};
 use fileshed_history::History;
 use fileshed_rules::Growth;
-use fileshed_storage::Totals;
+use fileshed_storage::{Totals, Weight};
 use fileshed_types::caller::Chat;
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::timings::{milliseconds, minutes};
@@ -152,7 +152,11 @@ fn a_permit_that_is_not_used_gives_its_space_back() {
     let target = zone.target("path", &path("a")).expect("free");
     let writer = crate::writer(&zone, "test").expect("a turn");
     let permit = writer
-        .guard(ChangeRequest::write(&target, 1000))
+        .guard(ChangeRequest::install(
+            &target,
+            &Weight::of_file(1000),
+            Totals::default(),
+        ))
         .expect("fits");
     assert_eq!(
         scene.used("storage").bytes,
@@ -176,7 +180,11 @@ fn a_change_that_is_not_committed_undoes_itself() {
     let staged = writer.staging().write(b"newer").expect("staged");
     let target = zone.target("path", &path("a")).expect("there");
     let permit = writer
-        .guard(ChangeRequest::write(&target, 5))
+        .guard(ChangeRequest::install(
+            &target,
+            &Weight::of_file(5),
+            Totals::default(),
+        ))
         .expect("fits");
     let change = permit.install(staged, target).expect("installed");
     assert_eq!(

@@ -5,10 +5,13 @@
 //! the change: the sum is the same before and after.
 
 use super::database::{Executor, Statements};
-use super::intents::{GROW, Intent, end, held};
+use super::intents::{GROW, held};
 use super::rows::{Entity as _, row};
 use super::{FilePlace, Registry, Result, path_rows};
 use fileshed_storage::Totals;
+
+/// Rows that are read at once.
+const AT_ONCE: u64 = 64;
 
 /// The name of a tenant's bin among its zones.
 pub const BIN: &str = "bin";
@@ -34,6 +37,10 @@ row! {
         deleted_at: i64 = "deleted_at",
         /// When it ends, in seconds since 1970.
         ends_at: i64 = "ends_at",
+        /// What the kernel knows it by, if its name in the bin has something else before: 0 if not.
+        inode: u64 = "inode",
+        /// `true` if something took its place; it was not deleted.
+        is_replaced: bool = "is_replaced",
     }
 }
 
@@ -46,6 +53,12 @@ impl BinRow {
         }
     }
 
+    /// Returns its place, relative to the tenant root.
+    #[must_use]
+    pub fn place(&self) -> String {
+        format!("{BIN}/{}", self.id)
+    }
+
     fn bin_place(&self) -> FilePlace<'_> {
         FilePlace {
             tenant: &self.tenant,
@@ -56,24 +69,6 @@ impl BinRow {
 }
 
 impl Registry {
-    /// Enters what is about to go into the bin.
-    pub fn announce_to_bin(&self, row: &BinRow) -> Result<()> {
-        self.transact_unflushed(&[&row.tenant], |transaction| {
-            row.insert(transaction, (&["state"], "arriving"), "")
-                .map(drop)
-        })
-    }
-
-    /// Ends the change: it is in the bin, and so is its space.
-    pub fn commit_into_bin(&self, intent: Intent, row: &BinRow) -> Result<()> {
-        self.transact_unflushed(&[&row.tenant], |transaction| {
-            settle(transaction, row, true)?;
-            grow(transaction, row, -1)?;
-            path_rows::follow(transaction, row.zone_place(), row.bin_place())?;
-            end(transaction, intent)
-        })
-    }
-
     /// Enters that it is about to come out of the bin; returns `false` if it is there no more.
     pub fn announce_from_bin(&self, row: &BinRow) -> Result<bool> {
         self.transact_unflushed(&[&row.tenant], |transaction| {
@@ -84,14 +79,9 @@ impl Registry {
         })
     }
 
-    /// Ends the change: it is back at the path that the row has now, and so is its space.
-    pub fn commit_from_bin(&self, intent: Intent, row: &BinRow) -> Result<()> {
-        self.transact_unflushed(&[&row.tenant], |transaction| {
-            settle(transaction, row, false)?;
-            grow(transaction, row, 1)?;
-            path_rows::follow(transaction, row.bin_place(), row.zone_place())?;
-            end(transaction, intent)
-        })
+    /// Measures the bin of a tenant by its rows.
+    pub fn measure_bin(&self, tenant: &str) -> Result<()> {
+        measure(self, tenant)
     }
 
     /// Ends the move of an entry: it is in the bin, or it is not.
@@ -149,15 +139,22 @@ impl Registry {
                 bytes: over(used.bytes, needed.bytes, most.bytes),
                 files: over(used.files, needed.files, most.files),
             };
-            let condition = "WHERE home = ?1 AND state = 'kept' ORDER BY number";
+            let condition = "WHERE home = ?1 AND state = 'kept' ORDER BY number LIMIT ?2 OFFSET ?3";
             let mut gone = Vec::new();
-            for row in BinRow::all(transaction, condition, [tenant])? {
-                if over == Totals::default() {
+            'oldest: loop {
+                let known = gone.len() as u64;
+                let rows = BinRow::all(transaction, condition, (tenant, AT_ONCE, known))?;
+                if rows.is_empty() {
                     break;
                 }
-                over.bytes = over.bytes.saturating_sub(row.totals.bytes);
-                over.files = over.files.saturating_sub(row.totals.files);
-                gone.push(row);
+                for row in rows {
+                    if over == Totals::default() {
+                        break 'oldest;
+                    }
+                    over.bytes = over.bytes.saturating_sub(row.totals.bytes);
+                    over.files = over.files.saturating_sub(row.totals.files);
+                    gone.push(row);
+                }
             }
             if over == Totals::default() {
                 forget(transaction, tenant, &gone)
@@ -168,35 +165,83 @@ impl Registry {
     }
 }
 
+/// Enters what is about to go into the bin.
+pub(super) fn announce(transaction: &Executor<'_>, rows: &[BinRow]) -> Result<()> {
+    rows.iter().try_for_each(|row| {
+        row.insert(transaction, (&["state"], "arriving"), "")
+            .map(drop)
+    })
+}
+
+/// Enters that it is in the bin, and so is its space.
+pub(super) fn arrived(transaction: &Executor<'_>, row: &BinRow) -> Result<()> {
+    settle(transaction, row, true)?;
+    grow(transaction, row, -1)?;
+    if row.is_replaced {
+        return Ok(());
+    }
+    path_rows::follow(transaction, row.zone_place(), row.bin_place())
+}
+
+/// Enters that it is back at the path that the row has now, and so is its space.
+pub(super) fn left(transaction: &Executor<'_>, row: &BinRow) -> Result<()> {
+    settle(transaction, row, false)?;
+    grow(transaction, row, 1)?;
+    path_rows::follow(transaction, row.bin_place(), row.zone_place())
+}
+
 /// Enters that it is in the bin, or that it is not.
 fn settle(transaction: &Executor<'_>, row: &BinRow, is_there: bool) -> Result<()> {
-    let settle = if is_there {
-        "UPDATE bin SET state = 'kept' WHERE id = ?1"
-    } else {
-        "DELETE FROM bin WHERE id = ?1"
-    };
-    transaction.run(settle, [&row.id])?;
-    enter_bin(transaction, &row.tenant)
+    if is_there {
+        let arrived = "UPDATE bin SET state = 'kept' WHERE id = ?1 AND state = 'arriving'";
+        if transaction.changes(arrived, [&row.id])? {
+            return hold(transaction, row, 1);
+        }
+        return transaction.run("UPDATE bin SET state = 'kept' WHERE id = ?1", [&row.id]);
+    }
+    let gone: Option<(String, Totals)> = transaction.first(
+        "DELETE FROM bin WHERE id = ?1 RETURNING state, bytes, files",
+        [&row.id],
+    )?;
+    match gone {
+        Some((state, totals)) if state != "arriving" => hold(
+            transaction,
+            &BinRow {
+                totals,
+                ..row.clone()
+            },
+            -1,
+        ),
+        _ => Ok(()),
+    }
 }
 
 fn forget(transaction: &Executor<'_>, tenant: &str, given: &[BinRow]) -> Result<Vec<BinRow>> {
     let mut gone = Vec::new();
     for row in given {
-        let forget = "DELETE FROM bin WHERE id = ?1 AND state = 'kept'";
-        if transaction.changes(forget, [&row.id])? {
+        let forget = "DELETE FROM bin WHERE id = ?1 AND home = ?2 AND state = 'kept'";
+        if transaction.changes(forget, [&row.id, tenant])? {
             path_rows::forget(transaction, row.bin_place())?;
+            hold(transaction, row, -1)?;
             gone.push(row.clone());
         }
-    }
-    if !gone.is_empty() {
-        enter_bin(transaction, tenant)?;
     }
     Ok(gone)
 }
 
-/// Enters what the bin of a tenant holds beside the space of its zones.
-fn enter_bin(transaction: &Executor<'_>, tenant: &str) -> Result<()> {
-    transaction.run(
+/// Adds what a row holds to the space of the bin, or takes it away.
+fn hold(transaction: &Executor<'_>, row: &BinRow, sign: i64) -> Result<()> {
+    let (bytes, files) = (row.totals.bytes as i64, row.totals.files as i64);
+    let (bytes, files) = (sign * bytes, sign * files);
+    if transaction.changes(GROW, (&*row.tenant, BIN, bytes, files))? {
+        return Ok(());
+    }
+    measure(transaction, &row.tenant)
+}
+
+/// Enters what the bin of a tenant holds beside the space of its zones, from all its rows.
+fn measure(statements: &impl Statements, tenant: &str) -> Result<()> {
+    statements.run(
         "INSERT INTO usage (home, zone, bytes, files)
          SELECT ?1, ?2, coalesce(sum(bytes), 0), coalesce(sum(files), 0) FROM bin
          WHERE home = ?1 AND state <> 'arriving'

@@ -4,6 +4,8 @@
 //! So limits are exact without walking anything, and a process that dies in between leaves an
 //! intent behind that says which zone to measure and repair.
 
+use super::bin::{self, BinRow};
+use super::changes::{Change, Ended};
 use super::database::{Executor, Statements};
 use super::locks::{self, Lock};
 use super::ownership::{self, OwnershipChange};
@@ -52,6 +54,8 @@ pub struct Orphan {
     pub author_email: String,
     /// Their changes of ownership, in the same order.
     pub ownership_changes: Vec<OwnershipChange>,
+    /// What they were about to do, in the same order.
+    pub changes: Vec<Change>,
 }
 
 /// What a change is about to do.
@@ -79,6 +83,21 @@ pub struct NewIntent<'a> {
     pub most_files: u64,
     /// What it does to ownership, in a group.
     pub ownership_change: Option<&'a str>,
+    /// What the list of changes will have of it.
+    pub change: Option<&'a Change>,
+    /// What it is about to put into the bin.
+    pub binned: &'a [BinRow],
+}
+
+/// The rows that change when a change of files is done.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Settlement<'a> {
+    /// What is in the bin now, and so is its space.
+    pub binned: &'a [BinRow],
+    /// What left the bin: it is at the path that the row has now, and so is its space.
+    pub brought_back: Option<&'a BinRow>,
+    /// The locked edit that the change ended.
+    pub ended_edit: Option<&'a Lock>,
 }
 
 /// Lets a zone hold more or less; never less than nothing.
@@ -117,50 +136,55 @@ impl Registry {
     }
 
     /// Ends a change that is done, and enters its changes of ownership in the same transaction.
-    pub fn commit(&self, intent: Intent) -> Result<()> {
-        // Most do nothing to it, and end with one statement.
-        let ended = self.execute_unflushed(
-            "DELETE FROM intents WHERE id = ?1 AND deed IS NULL AND instance <> ''",
-            [intent.0],
-        )?;
-        if ended == 0 {
-            self.transact_unflushed(&[], |transaction| end(transaction, intent))?;
-        }
-        Ok(())
+    pub fn commit<'c>(&self, ended: impl Into<Ended<'c>>) -> Result<()> {
+        let ended = ended.into();
+        self.transact_unflushed(&[], |transaction| end(transaction, ended))
     }
 
-    /// Ends a change that is done, and a locked edit with it.
-    pub fn commit_edit(&self, intent: Intent, lock: &Lock) -> Result<()> {
-        self.transact_unflushed(&[], |transaction| {
-            locks::release(transaction, lock)?;
-            end(transaction, intent)
+    /// Ends a change that is done, with all that becomes true at that moment.
+    pub fn settle(&self, ended: Ended<'_>, with: &Settlement<'_>) -> Result<()> {
+        let binned = with.binned.iter().chain(with.brought_back);
+        let tenants: Vec<&str> = binned.map(|row| &*row.tenant).take(1).collect();
+        self.transact_unflushed(&tenants, |transaction| {
+            if let Some(lock) = with.ended_edit {
+                locks::release(transaction, lock)?;
+            }
+            for row in with.binned {
+                bin::arrived(transaction, row)?;
+            }
+            if let Some(row) = with.brought_back {
+                bin::left(transaction, row)?;
+            }
+            end(transaction, ended)
         })
     }
 
     /// Ends a change that is done, with what was measured of the zone after it.
-    pub fn commit_measured(
+    pub fn commit_measured<'c>(
         &self,
-        intent: Intent,
+        ended: impl Into<Ended<'c>>,
         (tenant, zone): (&str, &str),
         totals: Totals,
     ) -> Result<()> {
+        let ended = ended.into();
         self.transact_unflushed(&[], |transaction| {
             enter_measured(transaction, tenant, zone, totals)?;
-            end(transaction, intent)
+            end(transaction, ended)
         })
     }
 
     /// Ends a change that is done, and made the zone larger by what only its end could tell.
-    pub fn commit_grown(
+    pub fn commit_grown<'c>(
         &self,
-        intent: Intent,
+        ended: impl Into<Ended<'c>>,
         (tenant, zone): (&str, &str),
         bytes: i64,
         files: i64,
     ) -> Result<()> {
+        let ended = ended.into();
         self.transact_unflushed(&[], |transaction| {
             transaction.run(GROW, (tenant, zone, bytes, files))?;
-            end(transaction, intent)
+            end(transaction, ended)
         })
     }
 
@@ -212,29 +236,35 @@ impl Registry {
 
     /// Returns the interrupted changes of a zone; `None` if there are none.
     pub fn orphan_of(&self, tenant: &str, zone: &str) -> Result<Option<Orphan>> {
-        let rows: Vec<(i64, String, String, String, Option<String>)> = self.all(
-            "SELECT id, operation, author_name, author_email, deed
+        let rows: Vec<(i64, String, String, String, Option<String>, Option<String>)> = self.all(
+            "SELECT id, operation, author_name, author_email, deed, change
              FROM intents WHERE home = ?1 AND zone = ?2 AND instance = '' ORDER BY id",
             [tenant, zone],
         )?;
-        let Some((_, operation, author_name, author_email, _)) = rows.last().cloned() else {
+        let Some((_, operation, author_name, author_email, ..)) = rows.last().cloned() else {
             return Ok(None);
         };
-        let changes = rows.iter().filter_map(|(.., deed)| deed.as_deref());
+        let deeds = rows.iter().filter_map(|(.., deed, _)| deed.as_deref());
+        let changes = rows.iter().filter_map(|(.., change)| change.as_deref());
         Ok(Some(Orphan {
             ids: rows.iter().map(|(id, ..)| *id).collect(),
             operation,
             author_name,
             author_email,
-            ownership_changes: changes.filter_map(OwnershipChange::read).collect(),
+            ownership_changes: deeds.filter_map(OwnershipChange::read).collect(),
+            changes: changes
+                .filter_map(|text| serde_json::from_str(text).ok())
+                .collect(),
         }))
     }
 
-    /// Forgets the intents of a zone that is repaired.
-    pub fn repaired(&self, orphan: &Orphan) -> Result<()> {
+    /// Forgets the intents of a zone that is repaired, and enters what they did.
+    pub fn repaired(&self, orphan: &Orphan, changes: &[Change]) -> Result<()> {
         self.transact(&[], |transaction| {
             let mut ids = orphan.ids.iter();
-            ids.try_for_each(|id| transaction.run("DELETE FROM intents WHERE id = ?1", [id]))
+            ids.try_for_each(|id| transaction.run("DELETE FROM intents WHERE id = ?1", [id]))?;
+            let mut changes = changes.iter();
+            changes.try_for_each(|change| change.enter(transaction))
         })
     }
 
@@ -301,19 +331,22 @@ fn enter_measured(
 
 /// Forgets a change that is done, once its ownership change is carried out. Fails if its process was
 /// taken for dead: a process that only slept must not end a change that others have repaired.
-pub(super) fn end(transaction: &Executor<'_>, intent: Intent) -> Result<()> {
-    let ended: Option<(String, Option<String>)> = transaction.first(
+pub(super) fn end(transaction: &Executor<'_>, ended: Ended<'_>) -> Result<()> {
+    let intent = ended.intent;
+    let row: Option<(String, Option<String>)> = transaction.first(
         "DELETE FROM intents WHERE id = ?1 AND instance <> '' RETURNING home, deed",
         [intent.0],
     )?;
-    let (tenant, deed) = ended.ok_or(RegistryError::TakenOver)?;
+    let (tenant, deed) = row.ok_or(RegistryError::TakenOver)?;
     // A group's tenant is `groups/` and its id.
     if let Some(group) = tenant.strip_prefix("groups/")
         && let Some(change) = deed.and_then(|deed| OwnershipChange::read(&deed))
     {
         ownership::carry_out(transaction, group, &change)?;
     }
-    Ok(())
+    ended
+        .change
+        .map_or(Ok(()), |change| change.enter(transaction))
 }
 
 fn enter(transaction: &Executor<'_>, plan: &NewIntent<'_>) -> Result<Intent> {
@@ -322,8 +355,8 @@ fn enter(transaction: &Executor<'_>, plan: &NewIntent<'_>) -> Result<Intent> {
     }
     let id = transaction.value(
         "INSERT INTO intents
-         (home, zone, instance, operation, author_name, author_email, deed)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING id",
+         (home, zone, instance, operation, author_name, author_email, deed, change)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
         (
             plan.tenant,
             plan.zone,
@@ -332,8 +365,10 @@ fn enter(transaction: &Executor<'_>, plan: &NewIntent<'_>) -> Result<Intent> {
             plan.author_name,
             plan.author_email,
             plan.ownership_change,
+            plan.change.map(Change::written),
         ),
     )?;
+    bin::announce(transaction, plan.binned)?;
     Ok(Intent(id))
 }
 

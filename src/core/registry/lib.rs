@@ -5,6 +5,7 @@
 //! short; a file that is busy for another process is tried again after 0.1, 0.2 and 0.4 seconds.
 
 mod bin;
+mod changes;
 mod conversations;
 mod copy;
 mod database;
@@ -32,6 +33,7 @@ mod wal_index;
 mod write_leases;
 
 pub use bin::{BIN, BinRow};
+pub use changes::{Change, ChangeFilter, Ended, ListedChange, Step};
 pub use copy::{CopiedTable, CopyError};
 use database::Result;
 pub use database::{FILE_NAME, Registry, RegistryError};
@@ -39,7 +41,7 @@ pub use dead_properties::{DeadProperty, PropertyChange};
 pub use file_metadata::FileMetadata;
 pub use groups::LocalGroup;
 pub use instances::{NewInstance, TerminalHost, TerminalHosting};
-pub use intents::{Intent, NewIntent, Orphan, QuotaError, TenantCondition, Usage};
+pub use intents::{Intent, NewIntent, Orphan, QuotaError, Settlement, TenantCondition, Usage};
 pub use links::{LinkRow, PublishedRow};
 pub use locks::{ClientLock, Lock, TakenLock};
 pub use open::{ExistingRegistry, FIRST_VOLUME, wait_a_moment};

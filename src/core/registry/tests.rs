@@ -33,6 +33,8 @@ pub(crate) fn intent(instance: &str) -> NewIntent<'_> {
         limit: 1,
         most_files: 1,
         ownership_change: None,
+        change: None,
+        binned: &[],
     }
 }
 

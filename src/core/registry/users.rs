@@ -8,7 +8,7 @@ use super::rows::{Entity as _, row};
 use super::{Registry, Result};
 
 /// The tables with rows of a tenant, which go with it.
-const TABLES_OF_TENANTS: [&str; 16] = [
+const TABLES_OF_TENANTS: [&str; 17] = [
     "usage",
     "locks",
     "intents",
@@ -17,6 +17,7 @@ const TABLES_OF_TENANTS: [&str; 16] = [
     "published",
     "resumable_uploads",
     "bin",
+    "changes",
     "attachments",
     "working_directories",
     "file_metadata",

@@ -27,8 +27,8 @@ use super::{DiskError, Kind, Root, Stamp, Target};
 use fileshed_types::zone::ZonePath;
 
 pub use append::Appendable;
-pub use directory::{Merge, StagedDirectory, StagedEntry};
-pub use effect::{Installed, Removed, Renamed};
+pub use directory::{Merge, ReplacedFile, StagedDirectory, StagedEntry};
+pub use effect::{Installed, Keep, Removed, Renamed};
 pub use journal::{Appended, Journal};
 use remove::StagedName;
 pub(super) use remove::remove_tree;
@@ -307,7 +307,16 @@ impl Staged {
 
     /// Gives the file its name in the zone. Its content is on disk before the name is, so that a
     /// power cut cannot leave a torn or empty file.
-    pub fn install(mut self, target: Target) -> Result<Installed, DiskError> {
+    pub fn install(self, target: Target) -> Result<Installed, DiskError> {
+        self.install_over(target, None)
+    }
+
+    /// Does the same; what had the name gets that of `keep`.
+    pub(super) fn install_over(
+        mut self,
+        target: Target,
+        keep: Option<Keep<'_>>,
+    ) -> Result<Installed, DiskError> {
         if let Some(entry) = target.entry().filter(|entry| entry.kind() == Kind::File) {
             let flushed = self.flushed;
             self.inherit(entry)?;
@@ -322,7 +331,7 @@ impl Staged {
         if !self.flushed {
             rustix::fs::fdatasync(&self.file).map_err(fail)?;
         }
-        Installed::new(&self.staging, self.name, target)
+        Installed::new(&self.staging, self.name, target, keep)
     }
 }
 

@@ -4,6 +4,8 @@
 //! ever sees a header again. A caller without a user exists only in shared mode (one person, one
 //! workspace); "no user where one is needed" is refused by the transport before a `Caller` exists.
 
+use std::sync::{Arc, OnceLock};
+
 use crate::cancellation::Cancellation;
 use crate::client::Client;
 use crate::fair::CallSlot;
@@ -11,7 +13,7 @@ use crate::group::GroupId;
 use crate::identifier::is_short_text;
 use crate::user_id::UserId;
 pub use crate::user_id::{CallerError, USER_ID_MAX_BYTES};
-use crate::{Channel, Secret, names};
+use crate::{Channel, Error, Secret, names, random};
 
 /// A conversation. Uploads are kept apart by it, and a locked edit belongs to one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -124,6 +126,8 @@ pub struct Caller {
     pub joins_commits: bool,
     /// The locks of programs that the call may pass.
     pub lock_tokens: Vec<String>,
+    /// The id of a call that names no message: made when it is first asked for.
+    pub call_id: Arc<OnceLock<String>>,
     /// Set when the client hangs up.
     pub cancellation: Cancellation,
     /// The place of the call among those that run at once.
@@ -148,6 +152,19 @@ impl Caller {
             chat,
             ..Self::default()
         }
+    }
+
+    /// Returns the id of the answer that the call belongs to: of the message that is being written, else
+    /// of the call itself.
+    pub fn answer(&self) -> Result<&str, Error> {
+        if let Some(message) = &self.message {
+            return Ok(message);
+        }
+        if self.call_id.get().is_none() {
+            let id = format!("call-{:016x}", u64::from_be_bytes(random::bytes()?));
+            let _ = self.call_id.set(id);
+        }
+        Ok(self.call_id.get().map(String::as_str).unwrap_or_default())
     }
 
     /// Goes into a conversation; whether it is in that one now. Who is in one already stays there.

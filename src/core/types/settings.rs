@@ -172,8 +172,9 @@ settings! {
     /// Whether the uploads of a conversation are removed when the application that people chat in
     /// has it no more.
     uploads_end_with_chat: bool = true,
-    /// Days for which what was deleted in storage and uploads may come back; nothing for never.
-    bin_days: Option<NonZeroU64> = None,
+    /// Days for which what was deleted or replaced in storage and uploads may come back; nothing for
+    /// never.
+    bin_days: Option<NonZeroU64> = NonZeroU64::new(30),
     /// Hours after which a locked edit expires.
     lock_max_age_hours: u64 = 24,
     /// Seconds a command may run unless the call says otherwise.

@@ -3,28 +3,29 @@
 //! The row of what moves is there before the rename and after it, so whatever dies in between, the
 //! repair of the zone sees by the place of the files whether the rename happened.
 
-use crate::change_request::ChangeRequest;
-use crate::permit::{BinMove, DiskEffect, Permit, Writer, ZoneChange};
-use fileshed_registry::BinRow;
-use fileshed_storage::{DiskError, Entry, Kind, Renamed, Vacancy};
+use std::collections::HashMap;
+
+use crate::change_request::{ChangeRequest, Taken};
+use crate::permit::{DiskEffect, Permit, Writer, ZoneChange};
+use fileshed_registry::{BIN, BinRow, Step};
+use fileshed_storage::{DiskError, Entry, Merge, Renamed, Vacancy};
 use fileshed_types::{Error, random};
 use fileshed_zones::chats::DAY_SECONDS;
 use fileshed_zones::zone::{Zone, ZonePath};
 
 impl Writer<'_> {
-    /// Deletes an entry of the zone, with everything below it: into the bin, if there is one. The only
+    /// Deletes an entry of the zone, with everything below it: into the bin, if that keeps it. The only
     /// way in which something is deleted that a person or a model names. Returns `true` if it is in
     /// the bin. Without a `message`, history has the default.
     pub fn delete(self, entry: &Entry, message: Option<&str>) -> Result<bool, Error> {
         let zone = self.zone();
         let default = format!("Delete {}", entry.path());
-        let Some(row) = row_in_bin(zone, entry)? else {
-            self.remove(entry)?.commit(message, &default)?;
+        let permit = self.guard(ChangeRequest::remove(entry, zone.totals(entry)?))?;
+        let Some(id) = permit.binned.first().map(|row| row.id.clone()) else {
+            permit.remove(entry)?.commit(message, &default)?;
             return Ok(false);
         };
-        let id = row.id.clone();
-        let permit = self.guard(ChangeRequest::discard(entry))?;
-        permit.discard(entry, row)?.commit(message, &default)?;
+        permit.remove(entry)?.commit(message, &default)?;
         let gone = match zone.store.relieve_disk(&zone.tenant) {
             Ok(gone) => gone,
             Err(error) => {
@@ -36,45 +37,86 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the row of an entry that goes into the bin; `None` if there is no bin. Files
-/// with a history come back from that.
-fn row_in_bin(zone: &Zone<'_>, entry: &Entry) -> Result<Option<BinRow>, Error> {
-    let Some(days) = zone.store.settings.bin_days else {
-        return Ok(None);
-    };
-    if zone.name.is_versioned() || entry.kind() == Kind::Special {
-        return Ok(None);
-    }
-    // There is nothing in it yet, and no space for it either.
-    if let Err(DiskError::Full) = zone.tenant.bin() {
-        return Ok(None);
-    }
+/// Returns the row of what goes into the bin.
+fn row_in_bin(zone: &Zone<'_>, taken: &Taken, days: u64) -> Result<BinRow, Error> {
     let deleted_at = zone.store.clock.now().as_second();
-    let days = i64::try_from(days.get()).unwrap_or(i64::MAX);
-    Ok(Some(BinRow {
+    let days = i64::try_from(days).unwrap_or(i64::MAX);
+    Ok(BinRow {
         id: hex::encode(random::bytes::<16>()?),
         tenant: zone.tenant.key.clone(),
         zone: zone.name.as_str().to_owned(),
-        path: entry.path().as_str().to_owned(),
-        is_directory: entry.kind() == Kind::Directory,
-        totals: zone.totals(entry)?,
+        path: taken.path.as_str().to_owned(),
+        is_directory: taken.is_directory,
+        totals: taken.totals,
         chat: zone.caller.chat.as_str().to_owned(),
         deleted_at,
         ends_at: deleted_at.saturating_add(days.saturating_mul(DAY_SECONDS)),
-    }))
+        inode: if taken.is_replaced { taken.inode } else { 0 },
+        is_replaced: taken.is_replaced,
+    })
 }
 
 impl<'a> Permit<'a> {
-    /// Moves an entry into the bin.
-    fn discard(mut self, entry: &Entry, row: BinRow) -> Result<ZoneChange<'a>, Error> {
+    /// Chooses from what the change takes away the entries that the bin keeps: in a zone without
+    /// history, and unless older ones would have to make way for something that takes half of its room.
+    pub(crate) fn choose_for_bin(&mut self) -> Result<(), Error> {
         let zone = self.zone();
-        zone.store.registry.announce_to_bin(&row)?;
-        let name = row.id.clone();
-        self.bin_move = Some(BinMove::Into(row));
-        let bin = zone.tenant.bin()?;
-        self.carry_out(|staging| {
-            Renamed::out_of_zone(entry, (&bin, &name), staging).map(DiskEffect::Renamed)
-        })
+        if zone.name.is_versioned() {
+            return Ok(());
+        }
+        let mut steps = std::mem::take(&mut self.request.steps);
+        if let Some(days) = zone.store.settings.bin_days
+            && !self.request.taken.is_empty()
+            // There is nothing in it yet, and no space for it either.
+            && !matches!(zone.tenant.bin(), Err(DiskError::Full))
+        {
+            let usage = zone.store.registry.usage(&zone.tenant.key)?;
+            let total = |in_bin: bool| -> u64 {
+                let usage = usage.iter().filter(|usage| (usage.zone == BIN) == in_bin);
+                usage.map(|usage| usage.totals.bytes).sum()
+            };
+            let live = total(false).saturating_add_signed(self.request.bytes);
+            let room = zone.tenant.limit.saturating_sub(live);
+            let mut free = room.saturating_sub(total(true));
+            let mut kept = 0;
+            for taken in &self.request.taken {
+                let bytes = taken.totals.bytes;
+                if kept + bytes > room || bytes > free.max(room / 2) {
+                    continue;
+                }
+                kept += bytes;
+                free = free.saturating_sub(bytes);
+                self.binned.push(row_in_bin(zone, taken, days.get())?);
+            }
+        }
+        // Its space goes along when the change is done.
+        for row in &self.binned {
+            self.request.bytes += row.totals.bytes as i64;
+            self.request.files += row.totals.files as i64;
+        }
+        for step in &mut steps {
+            if let Step::Replaced { path, kept } | Step::Removed { path, kept } = step {
+                let row = self.binned.iter().find(|row| row.path == *path);
+                *kept = row.map(|row| row.id.clone());
+            }
+        }
+        self.change.set_steps(&steps);
+        Ok(())
+    }
+
+    /// Has the files that a merge replaces go into the bin, if that keeps them.
+    pub(crate) fn keep_replaced(&self, merge: &mut Merge) -> Result<(), Error> {
+        if self.binned.is_empty() {
+            return Ok(());
+        }
+        self.zone().tenant.bin()?;
+        let places: HashMap<&str, String> = self
+            .binned
+            .iter()
+            .map(|row| (&*row.path, row.place()))
+            .collect();
+        merge.keep(|path| places.get(path.as_str()).cloned());
+        Ok(())
     }
 }
 
@@ -93,7 +135,7 @@ impl<'a> Writer<'a> {
         }
         let name = ZonePath::found(row.id.clone());
         vacancy.path().as_str().clone_into(&mut row.path);
-        permit.bin_move = Some(BinMove::OutOf(row.clone()));
+        permit.brought_back = Some(row.clone());
         let bin = zone.tenant.bin()?;
         let entry = bin
             .existing_entry(&name)
@@ -103,7 +145,7 @@ impl<'a> Writer<'a> {
         };
         // A command that held it open may have gone on writing.
         row.totals = bin.totals(&entry)?;
-        permit.bin_move = Some(BinMove::OutOf(row));
+        permit.brought_back = Some(row);
         permit.expect_alive()?;
         match Renamed::new(&entry, vacancy, permit.staging()) {
             Ok(effect) => Ok(Some(permit.change(DiskEffect::Renamed(effect)))),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{OUTSIDE, OpenEndedPermit};
-use crate::judge::{EndedCommand, Finished, JudgedCommand};
+use crate::judge::{EndedCommand, Finished, JudgedCommand, start_of};
 use fileshed_history::Author;
 use fileshed_registry::{Intent, OwnershipChange, OwnershipEffect, PathTable};
 use fileshed_storage::Totals;
@@ -21,7 +21,7 @@ pub(super) fn settle(zone: &Zone<'_>) -> Result<bool, Error> {
     let unsettled = watched.unsettled(&zone.roots());
     let paths = unsettled.and_then(|unsettled| unsettled.paths);
     let settled = if let Some(paths) = paths.as_ref().and_then(zone_paths) {
-        commit_found(zone, &paths, OUTSIDE, &author)
+        commit_found(zone, &paths, OUTSIDE, &author).map(drop)
     } else {
         let now = zone.store.clock.now();
         let captured = zone.history(|history| history.capture(OUTSIDE, &author, now));
@@ -37,12 +37,13 @@ fn commit_found(
     paths: &[ZonePath],
     message: &str,
     author: &Author,
-) -> Result<(), Error> {
+) -> Result<Option<String>, Error> {
     let now = zone.store.clock.now();
-    if !paths.is_empty() {
-        zone.history(|history| history.commit_paths(paths, &[], message, author, now))?;
+    if paths.is_empty() {
+        return Ok(None);
     }
-    Ok(())
+    let commit = zone.history(|history| history.commit_paths(paths, &[], message, author, now))?;
+    Ok(commit.map(|commit| commit.to_string()))
 }
 
 /// The same as paths of a zone; `None` if one is none, or is the pointer to the repository.
@@ -57,7 +58,7 @@ fn zone_paths(paths: &BTreeSet<Box<[u8]>>) -> Option<Vec<ZonePath>> {
 impl OpenEndedPermit<'_> {
     /// Commits what was changed, if the zone has history, and enters its space; or puts it back and
     /// says why. Nobody else has the write lock.
-    pub(super) fn commit_changes(&self, intent: Intent) -> Result<Finished, Error> {
+    pub(super) fn commit_changes(&mut self, intent: Intent) -> Result<Finished, Error> {
         let zone = self.zone;
         let (tenant, name) = (&zone.tenant.key, zone.name);
         let watched = &zone.store.watched;
@@ -87,7 +88,12 @@ impl OpenEndedPermit<'_> {
             };
             registry.record_intent(intent, &done)?;
         }
-        registry.commit_measured(intent, (tenant, name.as_str()), outcome.totals)?;
+        let start = self.begun.as_ref();
+        let start = start.and_then(|begun| start_of(&begun.effect));
+        self.change.before = start.and_then(|start| start.commit);
+        self.change.commit = outcome.commit;
+        let ended = intent.done(Some(&self.change));
+        registry.commit_measured(ended, (tenant, name.as_str()), outcome.totals)?;
         Ok(outcome.finished)
     }
 
@@ -97,13 +103,17 @@ impl OpenEndedPermit<'_> {
         if zone.name == ZoneName::Uploads || self.excess(extent.totals)?.is_some() {
             return Ok(None);
         }
+        let mut commit = None;
         if zone.name.is_versioned() {
             let Some(paths) = known.paths.as_ref().and_then(zone_paths) else {
                 return Ok(None);
             };
-            commit_found(zone, &paths, &self.request.message, &self.author)?;
+            commit = commit_found(zone, &paths, &self.request.message, &self.author)?;
         }
-        Ok(Some(unjudged(extent.totals, None)))
+        Ok(Some(JudgedCommand {
+            commit,
+            ..unjudged(extent.totals, None)
+        }))
     }
 
     /// The same for the whole zone.
@@ -132,6 +142,7 @@ fn unjudged(totals: Totals, refused: Option<Error>) -> JudgedCommand {
     let history = None;
     JudgedCommand {
         totals,
+        commit: None,
         effect: None,
         finished: Finished { refused, history },
     }

@@ -73,11 +73,13 @@ impl InPlace<'_> {
             .record_intent(|| Ok(OwnershipEffect::Touch { files }))?;
         let (bytes, files) = totals(&after);
         let (bytes_before, files_before) = totals(&self.before);
+        self.permit.change.commit = commit.as_ref().map(ToString::to_string);
         if let Some(intent) = self.permit.intent.take() {
             let place = (zone.tenant.key.as_str(), zone.name.as_str());
             let registry = &zone.store.registry;
             let (bytes, files) = (bytes - bytes_before, files - files_before);
-            if let Err(error) = registry.commit_grown(intent, place, bytes, files) {
+            let ended = intent.done(Some(&self.permit.change));
+            if let Err(error) = registry.commit_grown(ended, place, bytes, files) {
                 zone.store.leave_to_repair(&zone.tenant.key, intent);
                 return Err(error.into());
             }

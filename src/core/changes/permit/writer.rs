@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{DiskEffect, Permit, SizeError, ZoneChange, ownership_change};
+use super::{DiskEffect, Permit, SizeError, ZoneChange, new_change, ownership_change};
 use crate::change_request::{ChangeRequest, PathsChange};
 use crate::{encrypted, owner, repair, webdav};
 use fileshed_history::{CommitId, PreparedContent};
@@ -121,8 +121,9 @@ impl<'a> Writer<'a> {
 
     /// Moves the staged entries into a directory that is there, whose files of the same names hold
     /// `replaced`.
-    pub fn merge(self, merge: Merge, replaced: Totals) -> Result<ZoneChange<'a>, Error> {
+    pub fn merge(self, mut merge: Merge, replaced: Totals) -> Result<ZoneChange<'a>, Error> {
         let permit = self.guard(ChangeRequest::merge(&merge, replaced))?;
+        permit.keep_replaced(&mut merge)?;
         permit.record_intent(|| {
             let files = merge.files()?;
             let files = files.iter().map(|path| path.as_str().to_owned()).collect();
@@ -150,7 +151,12 @@ impl<'a> Writer<'a> {
         let replaced = self.zone.totals(taken)?;
         let permit = self.guard(ChangeRequest::supplant(entry, taken, replaced))?;
         encrypted::expect_plain(taken).map_err(|error| permit.zone().explain(error))?;
-        permit.carry_out(|staging| staging.supplant(entry, taken).map(DiskEffect::Several))
+        let kept = permit.place_in_bin(taken.path())?;
+        permit.carry_out(|staging| {
+            staging
+                .supplant(entry, taken, kept)
+                .map(DiskEffect::Several)
+        })
     }
 
     /// Adds `added` to the end of the file at `target` where it lies, which takes the same time however
@@ -165,7 +171,7 @@ impl<'a> Writer<'a> {
             return Ok(Err(self));
         };
         let size = target.size() + added.len() as u64;
-        let permit = self.guard(ChangeRequest::write(target, size))?;
+        let permit = self.guard(ChangeRequest::append(target, size))?;
         let path = target.path();
         let change =
             permit.carry_out(|staging| staging.append(file, path).map(DiskEffect::Appended))?;
@@ -236,14 +242,18 @@ impl<'a> Writer<'a> {
         }
         let effect = request.effect();
         let ownership_change = effect.and_then(|effect| ownership_change(zone, effect));
-        Ok(Permit {
+        let mut permit = Permit {
             author: zone.author(),
             ownership_change: ownership_change.map(|change| change.written()),
+            change: new_change(zone, self.operation)?,
             writer: self,
             request,
             intent: None,
-            bin_move: None,
-        })
+            binned: Vec::new(),
+            brought_back: None,
+        };
+        permit.choose_for_bin()?;
+        Ok(permit)
     }
 }
 

@@ -65,7 +65,7 @@ impl ZoneChange<'_> {
             effect,
         } = self;
         let entered = permit.enter_history(message, default).and_then(|commit| {
-            let Some(source) = &source else {
+            let Some(source) = &mut source else {
                 return Ok(commit);
             };
             Ok(source.enter_history(message, default)?.or(commit))

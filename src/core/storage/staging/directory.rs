@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::journal::{Journal, Noted, RenameStep};
-use super::{Installed, Staged, StagedName, Staging};
+use super::{Installed, Keep, Staged, StagedName, Staging};
 use crate::entry::{DIRECTORY_MODE, create_file, file_mode, open_file};
 use crate::handle::{DIRECTORY, open_at};
 use crate::{Directory, DiskError, Entry, Kind, Root, Stamp, Target, Weight};
@@ -88,8 +88,12 @@ impl StagedDirectory {
 
     /// Gives the directory its name in the zone, in one rename.
     pub fn install(self, target: Target) -> Result<Installed, DiskError> {
+        self.install_over(target, None)
+    }
+
+    fn install_over(self, target: Target, keep: Option<Keep<'_>>) -> Result<Installed, DiskError> {
         self.flush()?;
-        Installed::new(&self.staging, self.name, target)
+        Installed::new(&self.staging, self.name, target, keep)
     }
 
     /// Takes a file that another one holds, under another path.
@@ -141,24 +145,30 @@ impl StagedDirectory {
             for found in self.root.list(&above)? {
                 let name = found.path.name().unwrap_or_default();
                 let path = there_as(data, &below, name, &mut names)?;
-                let mut arrive = |replaces, path| {
+                let mut arrive = |replaced, path| {
                     arrivals.push(MergeItem {
                         inode: found.stat.st_ino,
                         kind: found.kind,
-                        replaces,
+                        replaced,
                         inside: found.path.clone(),
                         path,
                     });
                 };
                 match data.entry_as_named(&path) {
-                    Err(DiskError::NotFound { .. }) => arrive(false, path),
+                    Err(DiskError::NotFound { .. }) => arrive(None, path),
                     Ok(there)
                         if replace && there.kind() == Kind::File && found.kind == Kind::File =>
                     {
                         let staged = self.root.entry_as_named(&found.path)?.open()?;
                         rustix::fs::fchmod(&staged, Mode::from(there.mode()))
                             .map_err(|error| DiskError::of("write", &path, error))?;
-                        arrive(true, path);
+                        let replaced = ReplacedFile {
+                            path: path.clone(),
+                            inode: there.stamp().inode(),
+                            size: there.size(),
+                            kept: None,
+                        };
+                        arrive(Some(replaced), path);
                     }
                     Ok(there)
                         if there.kind() == Kind::Directory && found.kind == Kind::Directory =>
@@ -218,13 +228,26 @@ fn there_as(
     Ok(there.cloned().unwrap_or(given))
 }
 
+/// A file that another one is about to replace.
+#[derive(Clone, Debug)]
+pub struct ReplacedFile {
+    /// Its path in the zone.
+    pub path: ZonePath,
+    /// What the kernel knows it by.
+    pub inode: u64,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Where it goes, relative to the tenant root; `None` if it goes for good.
+    pub kept: Option<String>,
+}
+
 /// One entry of a staged directory, and where it goes.
 #[derive(Debug)]
 pub(crate) struct MergeItem {
     inode: u64,
     kind: Kind,
-    /// Whether a file is there, which it exchanges places with.
-    replaces: bool,
+    /// The file that is there, which it exchanges places with.
+    replaced: Option<ReplacedFile>,
     /// Below the staged directory.
     inside: ZonePath,
     /// In the zone.
@@ -267,6 +290,29 @@ impl Merge {
         Ok(files)
     }
 
+    /// The files that are replaced.
+    pub fn replaced(&self) -> impl Iterator<Item = &ReplacedFile> {
+        let arrivals = self.arrivals.iter();
+        arrivals.filter_map(|arrival| arrival.replaced.as_ref())
+    }
+
+    /// Has the files that are replaced go where `place` says for each path, relative to the tenant root.
+    pub fn keep(&mut self, place: impl Fn(&ZonePath) -> Option<String>) {
+        let replaced = self.arrivals.iter_mut();
+        for file in replaced.filter_map(|arrival| arrival.replaced.as_mut()) {
+            file.kept = place(&file.path);
+        }
+    }
+
+    /// What arrives where nothing was.
+    pub fn new_paths(&self) -> impl Iterator<Item = &ZonePath> {
+        let new = |arrival: &&MergeItem| arrival.replaced.is_none();
+        self.arrivals
+            .iter()
+            .filter(new)
+            .map(|arrival| &arrival.path)
+    }
+
     /// What arrives.
     #[must_use]
     pub fn weight(&self) -> &Weight {
@@ -300,12 +346,23 @@ impl Merge {
         self.staged.flush()?;
         let StagedDirectory { staging, name, .. } = self.staged;
         let from = staging.below_home(name.place())?;
-        let steps = self.arrivals.iter().map(|arrival| RenameStep {
-            exchange: arrival.replaces,
+        let waiting = |arrival: &MergeItem| format!("{from}/{}", arrival.inside);
+        let arriving = self.arrivals.iter().map(|arrival| RenameStep {
+            exchange: arrival.replaced.is_some(),
             inode: arrival.inode,
-            from: format!("{from}/{}", arrival.inside),
+            from: waiting(arrival),
             to: format!("{}/{}", self.into, arrival.path.below(&self.directory)),
         });
+        let kept = self.arrivals.iter().filter_map(|arrival| {
+            let replaced = arrival.replaced.as_ref()?;
+            Some(RenameStep {
+                exchange: false,
+                inode: replaced.inode,
+                from: waiting(arrival),
+                to: replaced.kept.clone()?,
+            })
+        });
+        let steps = arriving.chain(kept);
         let journal = Journal::write(&staging, Noted::Renames(steps.collect()), Some(name))?;
         Ok((journal, self.arrivals))
     }
@@ -362,11 +419,11 @@ impl StagedEntry {
         }
     }
 
-    /// Gives it its name in the zone.
-    pub fn install(self, target: Target) -> Result<Installed, DiskError> {
+    /// Gives it its name in the zone; what had the name gets that of `keep`.
+    pub fn install(self, target: Target, keep: Option<Keep<'_>>) -> Result<Installed, DiskError> {
         match self {
-            Self::File(file) => file.install(target),
-            Self::Directory(directory) => directory.install(target),
+            Self::File(file) => file.install_over(target, keep),
+            Self::Directory(directory) => directory.install_over(target, keep),
         }
     }
 }

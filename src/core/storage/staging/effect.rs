@@ -112,17 +112,29 @@ pub struct Installed {
     old: Option<StagedName>,
     staging: Staging,
     replaced: bool,
+    /// Whether what it replaced stays where it is now.
+    is_kept: bool,
     made: Vec<Place>,
 }
 
+/// A name in a directory beside the zones, which gets what a change replaces or removes.
+pub type Keep<'a> = (&'a Root, &'a str);
+
 impl Installed {
-    /// Gives what is staged the name of `target`.
+    /// Gives what is staged the name of `target`; what had that name gets the name of `keep`.
     pub(super) fn new(
         staging: &Staging,
-        staged: StagedName,
+        mut staged: StagedName,
         target: Target,
+        keep: Option<Keep<'_>>,
     ) -> Result<Self, DiskError> {
         let replaced = target.entry().map(Entry::kind);
+        if let (Some(_), Some((directory, name))) = (replaced, keep) {
+            let directory = directory.try_clone()?.into_handle();
+            let beside = Place::new(directory, name.to_owned(), staged.place().path.clone());
+            move_onto(staged.place(), &beside, "write")?;
+            staged.moved(beside);
+        }
         let (at, made) = match target {
             Target::Entry(entry) => (entry.place().clone(), Vec::new()),
             Target::Vacancy(vacancy) => vacancy.make_directories()?,
@@ -147,6 +159,7 @@ impl Installed {
             old: Some(staged),
             staging: staging.clone(),
             replaced: replaced.is_some(),
+            is_kept: replaced.is_some() && keep.is_some(),
             made,
         })
     }
@@ -166,7 +179,7 @@ impl Installed {
     #[must_use]
     pub fn keep_displaced(mut self) -> Option<StagedName> {
         let old = self.old.take()?;
-        if self.replaced {
+        if self.replaced && !self.is_kept {
             return Some(old);
         }
         old.leave();
@@ -229,7 +242,7 @@ impl Renamed {
     /// there.
     pub fn out_of_zone(
         entry: &Entry,
-        (directory, name): (&Root, &str),
+        (directory, name): Keep<'_>,
         staging: &Staging,
     ) -> Result<Self, DiskError> {
         let from = entry.place().clone();

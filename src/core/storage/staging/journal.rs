@@ -160,15 +160,21 @@ impl Staging {
         Ok(journal)
     }
 
-    /// Moves `entry` to the place of `target`, which goes when the change is final.
-    pub fn supplant(&self, entry: &Entry, target: &Entry) -> Result<Journal, DiskError> {
+    /// Moves `entry` to the place of `target`, which goes when the change is final, or to `kept`, which
+    /// is relative to the tenant root.
+    pub fn supplant(
+        &self,
+        entry: &Entry,
+        target: &Entry,
+        kept: Option<String>,
+    ) -> Result<Journal, DiskError> {
         let gone = || DiskError::NotFound {
             path: entry.path().clone(),
         };
         let inode = entry.inode()?.ok_or_else(gone)?;
         let beside = self.place(self.fresh_name());
         let waiting = self.below_home(&beside)?;
-        let steps = vec![
+        let mut steps = vec![
             RenameStep {
                 exchange: false,
                 inode,
@@ -178,18 +184,28 @@ impl Staging {
             RenameStep {
                 exchange: true,
                 inode,
-                from: waiting,
+                from: waiting.clone(),
                 to: self.below_home(target.place())?,
             },
         ];
+        if let Some(kept) = &kept {
+            steps.push(RenameStep {
+                exchange: false,
+                inode: target.inode()?.ok_or_else(gone)?,
+                from: waiting,
+                to: kept.clone(),
+            });
+        }
         let rest = StagedName::new(beside.clone());
         let journal = Journal::write(self, Noted::Renames(steps), Some(rest))?;
         journal.carry_out().map_err(|(number, error)| {
-            let path = [entry.path(), target.path()][number];
+            let path = [entry.path(), target.path(), target.path()][number];
             DiskError::of("move", path, error)
         })?;
         // A command that runs meanwhile may have put a directory there: it goes back whole.
-        if beside.is_directory()? && target.kind() != Kind::Directory {
+        let old = kept.map(|kept| journal.home.place(&kept)).transpose();
+        let old = old.map_err(DiskError::server)?.unwrap_or(beside);
+        if old.is_directory()? && target.kind() != Kind::Directory {
             return Err(DiskError::not_a_file(target.path(), Kind::Directory));
         }
         Ok(journal)

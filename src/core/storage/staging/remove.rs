@@ -165,6 +165,11 @@ impl StagedName {
         &self.place
     }
 
+    /// Notes that what has the name was moved.
+    pub(super) fn moved(&mut self, to: Place) {
+        self.place = to;
+    }
+
     /// Leaves what has the name where it is.
     pub(super) fn leave(mut self) {
         self.stays = true;

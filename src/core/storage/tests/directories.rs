@@ -137,7 +137,7 @@ fn a_copy_has_the_contents_that_are_not_left_out() {
     let staged = copy.stamp(&path("a/one")).expect("a state");
     assert_eq!(copy.weight().expect("weighed").totals.files, 4);
     let target = scene.data.target(&path("to")).expect("free");
-    copy.install(target).expect("installed").keep();
+    copy.install(target, None).expect("installed").keep();
     assert_eq!(scene.read("to/large"), "x".repeat(1 << 20));
     assert_eq!(scene.read("to/b/two"), "22");
     // The states are those of the files wherever they are.
@@ -161,7 +161,7 @@ fn copies_have_files_and_directories_and_nothing_else() {
     let (bytes, whole) = copy("from").expect("copied");
     assert_eq!(bytes, 2);
     let target = scene.data.target(&path("to")).expect("free");
-    whole.install(target).expect("installed").keep();
+    whole.install(target, None).expect("installed").keep();
     assert!(scene.at("to/empty").is_dir());
     assert!(!scene.at("to/.git").exists());
     let mode = fs::metadata(scene.at("to/a/run")).expect("there").mode();

@@ -207,7 +207,7 @@ fn names_change_on_a_file_system_that_can_do_little() {
         );
         let free = vacancy(&format!("{kind}-new"));
         entry(&from).rename(free, &scene.staging).expect("renamed");
-        let journal = scene.staging.supplant(&entry(&other), &entry(&to));
+        let journal = scene.staging.supplant(&entry(&other), &entry(&to), None);
         journal.expect("moved").keep().expect("kept");
         assert_eq!(scene.holds(&format!("data/{to}")).as_deref(), Some("other"));
         let moved = scene.holds(&format!("data/{kind}-new"));

@@ -6,7 +6,7 @@
 use super::Store;
 use crate::tenant::TenantRoot;
 use fileshed_registry::{BIN, BinRow};
-use fileshed_storage::{Root, Staging, Totals};
+use fileshed_storage::{Entry, Root, Staging, Totals};
 use fileshed_types::{Code, Error, ZoneName, ZonePath};
 
 impl Store {
@@ -88,6 +88,7 @@ impl Store {
         let Some(bin) = bin else {
             return Ok(());
         };
+        self.registry.measure_bin(&tenant.key)?;
         // Whoever puts something in enters its row first: what is seen now has one, or lost it.
         let there = bin.list(&ZonePath::root())?;
         let known = self.registry.names_in_bin(&tenant.key)?;
@@ -103,10 +104,16 @@ impl Store {
 
     /// Enters of a move that was under way whether its files are in the bin.
     pub fn settle_bin_move(&self, tenant: &TenantRoot, row: &BinRow) -> Result<(), Error> {
-        let there = tenant
-            .bin()?
-            .existing_entry(&ZonePath::found(row.id.clone()))?;
-        Ok(self.registry.settle_in_bin(row, there.is_some())?)
+        let bin = tenant.bin()?;
+        let there = bin.existing_entry(&ZonePath::found(row.id.clone()))?;
+        let is_it = |entry: &Entry| row.inode == 0 || entry.stamp().inode() == row.inode;
+        let is_there = there.as_ref().is_some_and(is_it);
+        self.registry.settle_in_bin(row, is_there)?;
+        if there.is_some() && !is_there {
+            // What was to take the place of the entry.
+            remove_from(&self.staging(tenant)?, &bin, &row.id)?;
+        }
+        Ok(())
     }
 
     /// Enters what was under way between a zone and the bin when its process died. The caller has

@@ -1,0 +1,249 @@
+//! The list of changes: who made each, in which answer, and what takes it back.
+
+use serde::{Deserialize, Serialize};
+
+use super::database::{Executor, Statements};
+use super::intents::Intent;
+use super::rows::{Entity as _, NO_MORE, row};
+use super::{Registry, Result};
+
+/// Changes of one tenant that are kept at most.
+const MOST: i64 = 10_000;
+
+/// Effect of a change on one path of a zone without history.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "did", rename_all = "snake_case")]
+pub enum Step {
+    /// A file or directory came into being.
+    Made {
+        /// Its path.
+        path: String,
+        /// The number of leading segments of the path that were there before.
+        existing: usize,
+    },
+    /// A file or directory got the place of another one.
+    Replaced {
+        /// Its path.
+        path: String,
+        /// The id of the former one in the bin; `None` if it is gone.
+        kept: Option<String>,
+    },
+    /// A file or directory went.
+    Removed {
+        /// Its path.
+        path: String,
+        /// Its id in the bin; `None` if it is gone.
+        kept: Option<String>,
+    },
+    /// A file or directory got another name.
+    Moved {
+        /// Its path before.
+        from: String,
+        /// Its path after.
+        to: String,
+        /// The number of leading segments of `to` that were there before.
+        existing: usize,
+    },
+    /// A file or directory came from another zone of the same tenant.
+    Came {
+        /// Its path.
+        path: String,
+        /// The number of leading segments of the path that were there before.
+        existing: usize,
+        /// The zone that it left.
+        zone: String,
+        /// Its path there.
+        from: String,
+        /// The conversation whose uploads it left.
+        chat: String,
+    },
+    /// A file got longer.
+    Appended {
+        /// Its path.
+        path: String,
+        /// Its size in bytes before.
+        before: u64,
+        /// Its size in bytes after.
+        after: u64,
+    },
+}
+
+row! {
+    /// A change: entered when it is done, in the transaction that ends its intent.
+    #[derive(Serialize, Deserialize)]
+    pub struct Change in "changes" {
+        /// The key of the tenant.
+        tenant: String = "home",
+        /// The zone.
+        zone: String = "zone",
+        /// When it was made, in seconds since 1970.
+        changed_at: i64 = "changed_at",
+        /// The key of the tenant of whoever made it.
+        actor: String = "actor",
+        /// The name of whoever made it.
+        author: String = "author",
+        /// The conversation.
+        chat: String = "chat",
+        /// The id of the message that made it, else of the call.
+        answer: String = "answer",
+        /// The operation or command.
+        operation: String = "operation",
+        /// The steps, as JSON. Empty in a zone with history: the commit has them.
+        steps: String = "steps",
+        /// The commit before it, unless that is the parent of its commit.
+        before: Option<String> = "before_id",
+        /// Its commit.
+        commit: Option<String> = "commit_id",
+        /// The numbers of the changes that it takes back, with commas between them.
+        undoes: Option<String> = "undoes",
+    }
+}
+
+impl Change {
+    /// Returns the steps.
+    pub fn steps(&self) -> Vec<Step> {
+        serde_json::from_str(&self.steps).unwrap_or_default()
+    }
+
+    /// Sets the steps.
+    pub fn set_steps(&mut self, steps: &[Step]) {
+        self.steps = serde_json::to_string(steps).unwrap_or_default();
+    }
+
+    /// Returns `true` if the change did nothing.
+    fn is_empty(&self) -> bool {
+        self.commit.is_none() && matches!(&*self.steps, "" | "[]")
+    }
+
+    /// Returns the change as its intent has it.
+    #[must_use]
+    pub fn written(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Adds it to the list, and marks the changes that it takes back.
+    pub(super) fn enter(&self, transaction: &Executor<'_>) -> Result<()> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        self.insert(transaction, NO_MORE, "")?;
+        let Some(undoes) = &self.undoes else {
+            return Ok(());
+        };
+        let last = "SELECT max(number) FROM changes WHERE home = ?1";
+        let number: i64 = transaction.value(last, [&self.tenant])?;
+        for undone in undoes.split(',').filter_map(|text| text.parse().ok()) {
+            let undone: i64 = undone;
+            let mark = "UPDATE changes SET undone_by = ?2 WHERE number = ?1";
+            transaction.run(mark, (undone, number))?;
+            // What an undone undo took back is there again.
+            let unmark = "UPDATE changes SET undone_by = NULL WHERE undone_by = ?1";
+            transaction.run(unmark, [undone])?;
+        }
+        Ok(())
+    }
+}
+
+row! {
+    /// A change of the list.
+    pub struct ListedChange in "changes" {
+        /// Its number.
+        number: i64 = "number",
+        /// The number of the change that took it back.
+        undone_by: Option<i64> = "undone_by",
+        /// The change.
+        change: Change = "home, zone, changed_at, actor, author, chat, answer, operation, steps, \
+            before_id, commit_id, undoes",
+    }
+}
+
+/// The changes that are asked for; what is `None` does not matter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ChangeFilter<'a> {
+    /// The key of the tenant of whoever made them.
+    pub actor: Option<&'a str>,
+    /// The key of the tenant that they changed.
+    pub tenant: Option<&'a str>,
+    /// The zone.
+    pub zone: Option<&'a str>,
+    /// The conversation.
+    pub chat: Option<&'a str>,
+    /// The answer.
+    pub answer: Option<&'a str>,
+    /// They have smaller numbers.
+    pub before: Option<i64>,
+    /// They were made at this second or after it.
+    pub since: Option<i64>,
+}
+
+/// The end of a change: its intent goes, and the list gets what it did.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended<'c> {
+    pub(super) intent: Intent,
+    pub(super) change: Option<&'c Change>,
+}
+
+impl Intent {
+    /// Returns the end of this change, with what it did.
+    #[must_use]
+    pub fn done(self, change: Option<&Change>) -> Ended<'_> {
+        let intent = self;
+        Ended { intent, change }
+    }
+}
+
+impl From<Intent> for Ended<'_> {
+    fn from(intent: Intent) -> Self {
+        intent.done(None)
+    }
+}
+
+impl Registry {
+    /// Returns the changes that a filter lets pass, the last one first, at most so many.
+    pub fn listed_changes(
+        &self,
+        filter: &ChangeFilter<'_>,
+        most: u32,
+    ) -> Result<Vec<ListedChange>> {
+        let columns = [
+            ("actor", filter.actor),
+            ("home", filter.tenant),
+            ("zone", filter.zone),
+            ("chat", filter.chat),
+            ("answer", filter.answer),
+        ];
+        let given = columns
+            .into_iter()
+            .filter_map(|(name, text)| Some((name, text?)));
+        let (names, texts): (Vec<&str>, Vec<&str>) = given.unzip();
+        let names = names.iter().enumerate();
+        let equal: String = names
+            .map(|(at, name)| format!("{name} = ?{} AND ", at + 4))
+            .collect();
+        let condition =
+            format!("WHERE {equal}number < ?1 AND changed_at >= ?2 ORDER BY number DESC LIMIT ?3");
+        let before = filter.before.unwrap_or(i64::MAX);
+        let since = filter.since.unwrap_or(i64::MIN);
+        let bounds = (before, since, i64::from(most));
+        ListedChange::all(self, &condition, (bounds, texts.as_slice()))
+    }
+
+    /// Returns the change of a number.
+    pub fn change(&self, number: i64) -> Result<Option<ListedChange>> {
+        ListedChange::first(self, "WHERE number = ?1", [number])
+    }
+
+    /// Forgets the changes before this second, and of each tenant the oldest beyond a number.
+    pub fn forget_changes(&self, before: i64) -> Result<()> {
+        self.run("DELETE FROM changes WHERE changed_at < ?1", [before])?;
+        let many = "SELECT home FROM changes GROUP BY home HAVING count(*) > ?1";
+        let tenants: Vec<String> = self.all(many, [MOST])?;
+        tenants.iter().try_for_each(|tenant| {
+            self.run(
+                "DELETE FROM changes WHERE home = ?1 AND number <= (SELECT number FROM changes
+                 WHERE home = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)",
+                (tenant, MOST),
+            )
+        })
+    }
+}
