@@ -25,6 +25,7 @@ pub mod sharing;
 #[cfg(test)]
 mod tests;
 pub mod tree;
+pub mod undo;
 pub mod webdav;
 mod write;
 pub mod zone_files;

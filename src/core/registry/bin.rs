@@ -103,6 +103,12 @@ impl Registry {
         BinRow::all(self, condition, [tenant, zone])
     }
 
+    /// Returns an entry that is in the bin of a tenant.
+    pub fn entry_in_bin(&self, tenant: &str, id: &str) -> Result<Option<BinRow>> {
+        let condition = "WHERE home = ?1 AND id = ?2 AND state = 'kept'";
+        BinRow::first(self, condition, [tenant, id])
+    }
+
     /// Returns the names of everything that a bin has or may have.
     pub fn names_in_bin(&self, tenant: &str) -> Result<Vec<String>> {
         self.all("SELECT id FROM bin WHERE home = ?1", [tenant])
@@ -187,6 +193,9 @@ pub(super) fn arrived(transaction: &Executor<'_>, row: &BinRow) -> Result<()> {
 pub(super) fn left(transaction: &Executor<'_>, row: &BinRow) -> Result<()> {
     settle(transaction, row, false)?;
     grow(transaction, row, 1)?;
+    if row.is_replaced {
+        return Ok(());
+    }
     path_rows::follow(transaction, row.bin_place(), row.zone_place())
 }
 

@@ -126,6 +126,8 @@ pub struct Caller {
     pub joins_commits: bool,
     /// The locks of programs that the call may pass.
     pub lock_tokens: Vec<String>,
+    /// The numbers of the changes that the call takes back, with commas between them.
+    pub undoes: Option<String>,
     /// The id of a call that names no message: made when it is first asked for.
     pub call_id: Arc<OnceLock<String>>,
     /// Set when the client hangs up.
