@@ -94,6 +94,10 @@ impl Operation for History {
     type Response = Response;
 
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        // An address names its zone, so its path may begin with the name of another one.
+        let mut caller = caller.clone();
+        caller.names_zones = true;
+        let caller = &caller;
         let place = match request.path.as_deref() {
             Some(text) => {
                 let named = address_in(PATH, text)?;

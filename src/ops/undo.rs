@@ -52,9 +52,9 @@ impl Operation for Undo {
     const CORE: bool = true;
     const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![
-        CHANGE, GROWTH;
-        FileNotFound, FileExists, FileLocked, InvalidZone, InvalidPath, PathEscape, ProtectedPath,
-        PermissionDenied, InvalidGroupId, GroupNotFound, GroupNotAvailable
+        ;
+        InvalidZone, PathEscape, ProtectedPath, InvalidPath, FileNotFound, FileExists, FileLocked,
+        PermissionDenied, QuotaExceeded, InvalidGroupId, GroupNotFound, GroupNotAvailable
     ];
     const EXAMPLES: &[&str] = &[
         r#"{"answer": "last", "dry_run": true}"#,
@@ -66,6 +66,10 @@ impl Operation for Undo {
     type Response = Response;
 
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        // An address names its zone, so its path may begin with the name of another one.
+        let mut caller = caller.clone();
+        caller.names_zones = true;
+        let caller = &caller;
         let named = request.path.as_deref();
         let named = named.map(|text| address_in(PATH, text)).transpose()?;
         let place = match &named {
