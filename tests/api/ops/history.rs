@@ -91,7 +91,7 @@ fn changes_of_all_zones_stand_in_one_list() {
     assert_eq!(changes(&ada, &json!({"path": "storage/notes"})).len(), 2);
     assert_eq!(changes(&ada, &json!({"path": "documents"})).len(), 2);
     assert_eq!(changes(&ada, &json!({"limit": 1})).len(), 1);
-    let two = ada.clone().chat("two");
+    let two = server.as_user("ada").chat("two");
     assert_eq!(changes(&two, &json!({"chat": true})).len(), 0);
     assert_eq!(changes(&two, &json!({})).len(), 4);
     let since = all[1]["change"].to_string();

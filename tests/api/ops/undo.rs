@@ -188,7 +188,12 @@ fn each_undo_takes_the_answer_before() {
     let nothing = ada.call("shed_undo", &json!({}));
     nothing.refused(404, "FILE_NOT_FOUND");
     // Another conversation is not meant.
-    file(&writes(&ada.clone().chat("two"), "4"), "storage", "b.md", "x\n");
+    file(
+        &writes(&server.as_user("ada").chat("two"), "4"),
+        "storage",
+        "b.md",
+        "x\n",
+    );
     ada.call("shed_undo", &json!({}))
         .refused(404, "FILE_NOT_FOUND");
 }
@@ -233,7 +238,7 @@ fn nothing_is_done_where_lines_are_changed_again_unless_a_part_is_enough() {
         file(&writes(&ada, "after"), zone, "a.md", "three\n");
     }
     let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
-    refused.refused(409, "FILE_LOCKED");
+    refused.refused(423, "FILE_LOCKED");
     let named = &refused.body["error"]["details"]["conflicts"];
     assert_eq!(named.as_array().map(Vec::len), Some(2), "{}", refused.text);
     assert_eq!(content(&ada, "storage", "b.md"), "b\n");
@@ -256,7 +261,7 @@ fn commands_and_archives_are_taken_back() {
         file(&before, "documents", path, path);
         file(&before, "storage", path, path);
     }
-    let zip = json!({"zone": "storage", "src": "a", "dest_zip": "a.zip"});
+    let zip = json!({"zone": "storage", "src": "a", "dest": "a.zip"});
     done(&before, "shed_zip", &zip);
     let answer = writes(&ada, "answer");
     ran(&answer, "documents", "rm", &["-r", "a"]);
