@@ -79,6 +79,13 @@ impl Registry {
         })
     }
 
+    /// Enters what is about to go into the bin.
+    pub fn announce_to_bin(&self, row: &BinRow) -> Result<()> {
+        self.transact_unflushed(&[&row.tenant], |transaction| {
+            announce(transaction, std::slice::from_ref(row))
+        })
+    }
+
     /// Measures the bin of a tenant by its rows.
     pub fn measure_bin(&self, tenant: &str) -> Result<()> {
         measure(self, tenant)
@@ -115,7 +122,7 @@ impl Registry {
             let measured = "UPDATE bin SET bytes = ?2, files = ?3 WHERE id = ?1";
             let (bytes, files) = (row.totals.bytes as i64, row.totals.files as i64);
             transaction.run(measured, (&row.id, bytes, files))?;
-            enter_bin(transaction, &row.tenant)
+            measure(transaction, &row.tenant)
         })
     }
 

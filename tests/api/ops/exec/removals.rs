@@ -85,7 +85,7 @@ fn removed(app: &TestApp, user: &str, args: &[&str]) -> (Value, Value, Value, St
 #[test]
 fn what_it_says_and_leaves_is_what_the_program_does() {
     let kept = small().env("FILESHED_BIN_DAYS", "30").app();
-    let gone = small().app();
+    let gone = small().env("FILESHED_BIN_DAYS", "0").app();
     for (at, args) in LINES.iter().enumerate() {
         let user = format!("user-{at}");
         let by_program = removed(&gone, &user, args);
