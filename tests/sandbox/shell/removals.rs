@@ -211,7 +211,7 @@ print(b''.join(answers).decode())
 # No answer can be sent, and more come than may be on their way: the next one comes all the same.
 storage, temporary = at('/storage'), at('/tmp')
 rights = array.array('i', [storage, temporary])
-for message in [[b'own'], [b'nothing'], [b'x' * 60000]] * 100:
+for message in [[b'none'], [b'nothing'], [b'x' * 60000]] * 100:
     try:
         server.sendmsg(message)
         server.sendmsg(message, [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::ops::stage::{content, done, file, place, small};
+use crate::ops::stage::{content, done, file, ran, small};
 use fileshed_test_support::{Client, TestApp};
 
 /// The contents of the files in a user's bin.
@@ -73,8 +73,10 @@ fn what_is_too_large_to_be_kept_is_said() {
     let app = small().app();
     let ada = app.as_user("ada");
     file(&ada, "storage", "new", "new");
-    let large = std::fs::File::create(place(&app, "ada", "storage").join("large"));
-    large.expect("made").set_len(1_500_000).expect("long");
+    // Together they fit once.
+    for (name, size) in [("large", "1000000"), ("more", "600000")] {
+        ran(&ada, "storage", "truncate", &["-s", size, name]);
+    }
     let arguments = json!({"zone": "storage", "cmd": "cp", "args": ["new", "large"]});
     let answer = ada.call("shed_exec", &arguments);
     let message = answer.body["message"]
