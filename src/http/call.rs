@@ -19,7 +19,7 @@ use fileshed_core::{Caller, CallerView, Channel, Code, Core, Error, Scope};
 use super::admission::{self, AdmissionError, CallPermit};
 use super::body::BodyReader;
 use super::envelope::{self, CallSubject};
-use super::identity::{Accepts, Credential, Sources, is_by_page};
+use super::identity::{Accepts, Credential, Sources, action, is_by_page};
 use super::pool::{blocking, holding};
 use super::response_body::trusted;
 use super::serve::current;
@@ -82,7 +82,8 @@ impl Surface {
         response
     }
 
-    /// Identifies the caller of a request, and remembers the groups that a gateway names.
+    /// Identifies the caller of a request, and remembers the groups and the answer that a gateway names
+    /// for calls that name none.
     pub(super) async fn identify(
         self,
         server: &Arc<Server>,
@@ -94,7 +95,13 @@ impl Surface {
         } else {
             self.channel
         };
-        let caller = authenticate(server, credential, channel).await?;
+        let mut caller = authenticate(server, credential, channel).await?;
+        if self.accepts == Accepts::Terminals {
+            server.core.store.settle_answer(&mut caller);
+        }
+        if let (Channel::Page, Some(action)) = (channel, action(parts)) {
+            caller.set_call(action);
+        }
         // The proxy of terminals need not name any.
         let names_groups = self.accepts != Accepts::Terminals || !caller.groups.is_empty();
         if let Some(user) = caller.user.as_ref()
@@ -105,7 +112,7 @@ impl Surface {
                 .core
                 .store
                 .group_claims
-                .remember(user, &caller.groups);
+                .remember(user.clone(), caller.groups.clone());
         }
         Ok(caller)
     }

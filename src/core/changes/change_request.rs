@@ -1,7 +1,7 @@
 //! Request for a change: the paths that it touches, and the space that it takes.
 
 use fileshed_registry::{OwnershipEffect, Step};
-use fileshed_storage::{Entry, Kind, Merge, Target, Totals, Vacancy, Weight};
+use fileshed_storage::{Entry, Kind, Merge, Stamp, Target, Totals, Vacancy, Weight};
 use fileshed_zones::zone::{Zone, ZonePath};
 
 /// The paths that a change touches, and the space that it takes.
@@ -94,6 +94,16 @@ impl ChangeRequest {
         }
     }
 
+    /// Notes the state of what arrives.
+    pub(crate) fn in_state(mut self, stamp: Stamp) -> Self {
+        for step in &mut self.steps {
+            if let Step::Made { state, .. } | Step::Replaced { state, .. } = step {
+                *state = Some(stamp.content());
+            }
+        }
+        self
+    }
+
     /// Notes that what arrives at `target` is `entry` of another zone of the tenant.
     pub(super) fn came_from(&mut self, zone: &Zone<'_>, entry: &Entry, target: &Target) {
         let is_made = |step: &Step| matches!(step, Step::Made { .. });
@@ -114,7 +124,8 @@ impl ChangeRequest {
     fn replacing(mut self, entry: &Entry, replaced: Totals) -> Self {
         self.taken.extend(Taken::of(entry, replaced, true));
         let path = entry.path().as_str().to_owned();
-        self.step(Step::Replaced { path, kept: None })
+        let (state, kept) = (None, None);
+        self.step(Step::Replaced { path, state, kept })
     }
 
     /// `target` gets what was staged, of this weight; what is there now holds `replaced`.
@@ -130,28 +141,28 @@ impl ChangeRequest {
 
     /// A directory gets the staged entries, which replace entries of `replaced` bytes and files.
     pub(super) fn merge(merge: &Merge, replaced: Totals) -> Self {
-        let made = merge.new_paths().map(|path| Step::Made {
+        let made = merge.new_paths().map(|(path, stamp)| Step::Made {
             path: path.as_str().to_owned(),
             existing: path.segments().count().saturating_sub(1),
+            state: Some(stamp.content()),
         });
         let mut steps: Vec<Step> = made.collect();
-        let taken: Vec<Taken> = merge
-            .replaced()
-            .map(|file| Taken {
+        let mut taken = Vec::new();
+        for (file, stamp) in merge.replaced() {
+            let (bytes, files) = (file.size, 1);
+            taken.push(Taken {
                 path: file.path.clone(),
                 is_directory: false,
                 inode: file.inode,
-                totals: Totals {
-                    bytes: file.size,
-                    files: 1,
-                },
+                totals: Totals { bytes, files },
                 is_replaced: true,
-            })
-            .collect();
-        steps.extend(taken.iter().map(|taken| Step::Replaced {
-            path: taken.path.as_str().to_owned(),
-            kept: None,
-        }));
+            });
+            steps.push(Step::Replaced {
+                path: file.path.as_str().to_owned(),
+                state: Some(stamp.content()),
+                kept: None,
+            });
+        }
         let (kind, arriving) = (PathsChange::Arriving, merge.weight().totals);
         Self {
             largest: merge.largest(),
@@ -201,10 +212,21 @@ impl ChangeRequest {
         Self::new(PathsChange::Arriving, [vacancy.path()], NOTHING, NOTHING).made(vacancy)
     }
 
+    /// An entry in the bin, in this state, takes the place of `entry`, which holds `replaced`. Its space
+    /// comes along, when that is done.
+    pub(crate) fn swap(entry: &Entry, replaced: Totals, stamp: Stamp) -> Self {
+        Self::new(PathsChange::Arriving, [entry.path()], NOTHING, replaced)
+            .replacing(entry, replaced)
+            .in_state(stamp)
+    }
+
     fn made(self, vacancy: &Vacancy) -> Self {
         let (path, existing) = (vacancy.path().as_str(), vacancy.existing_segments());
-        let path = path.to_owned();
-        self.step(Step::Made { path, existing })
+        self.step(Step::Made {
+            path: path.to_owned(),
+            existing,
+            state: None,
+        })
     }
 
     /// `entry` gets the name of `vacancy`.

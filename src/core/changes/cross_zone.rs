@@ -69,6 +69,15 @@ pub(super) fn writers<'a>(
     operation: &'static str,
 ) -> Result<(Writer<'a>, Writer<'a>), Error> {
     to.expect_writable()?;
+    writers_unasked(from, to, operation)
+}
+
+/// Takes the same write locks for something that goes back, which uploads allow too.
+pub(super) fn writers_unasked<'a>(
+    from: &'a Zone<'a>,
+    to: &'a Zone<'a>,
+    operation: &'static str,
+) -> Result<(Writer<'a>, Writer<'a>), Error> {
     let rank = |zone: &Zone<'_>| (zone.name, zone.tenant.key.clone());
     if rank(from) < rank(to) {
         let from = Writer::new(from, operation)?;

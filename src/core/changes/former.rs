@@ -105,8 +105,13 @@ impl FormerFiles {
     }
 
     /// Puts what did change into the bin; returns the steps, and files that changed and are gone. The
-    /// caller has the write lock.
-    pub(crate) fn enter(self, zone: &Zone<'_>) -> Result<(Vec<Step>, Vec<ZonePath>), Error> {
+    /// steps say how the files are now if `is_all`: if nothing of the same answer changes them after
+    /// this without a step. The caller has the write lock.
+    pub(crate) fn enter(
+        self,
+        zone: &Zone<'_>,
+        is_all: bool,
+    ) -> Result<(Vec<Step>, Vec<ZonePath>), Error> {
         let (mut steps, mut lost) = (Vec::new(), Vec::new());
         for file in self.0 {
             let now = zone.data.existing_entry(&file.path)?;
@@ -119,6 +124,8 @@ impl FormerFiles {
                 is_here && matches!(zone.data.existing_entry(from), Ok(None))
             };
             let moved = file.moved.filter(has_come);
+            let state = now.as_ref().filter(|_| is_all);
+            let state = state.and_then(|now| Some(now.state.as_ref()?.0.content()));
             let path = file.path.as_str().to_owned();
             if let Some(seen) = &file.seen {
                 if seen.state.is_none() && now.is_some() {
@@ -132,12 +139,13 @@ impl FormerFiles {
                     None
                 });
                 let kept = kept.flatten();
-                if kept.is_none() && seen.state.is_some() {
+                let has_bin = zone.store.settings.bin_days.is_some();
+                if has_bin && kept.is_none() && seen.state.is_some() {
                     lost.push(file.path);
                 }
                 let path = path.clone();
                 steps.push(match is_replaced {
-                    true => Step::Replaced { path, kept },
+                    true => Step::Replaced { path, state, kept },
                     false => Step::Removed { path, kept },
                 });
             }
@@ -150,6 +158,7 @@ impl FormerFiles {
                 (None, false) => steps.push(Step::Made {
                     path,
                     existing: file.existing,
+                    state,
                 }),
                 (None, true) => {}
             }

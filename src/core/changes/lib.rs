@@ -7,6 +7,7 @@
 //! unless it is committed. [`Writer::write`] is the one write of a file.
 
 pub mod bin;
+pub mod change_list;
 mod change_request;
 pub mod cross_zone;
 mod encrypted;
@@ -26,6 +27,7 @@ pub mod sharing;
 #[cfg(test)]
 mod tests;
 pub mod tree;
+pub mod undo;
 pub mod webdav;
 mod write;
 pub mod zone_files;

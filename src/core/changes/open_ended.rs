@@ -239,7 +239,7 @@ impl<'a> OpenEndedPermit<'a> {
 
     /// Enters what was expected; returns files that did change and cannot come back.
     fn enter_former(&mut self) -> Result<Vec<ZonePath>, Error> {
-        let (steps, lost) = std::mem::take(&mut self.former).enter(self.zone)?;
+        let (steps, lost) = std::mem::take(&mut self.former).enter(self.zone, true)?;
         if !steps.is_empty() {
             self.change.set_steps(&steps);
         }

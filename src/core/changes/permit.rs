@@ -78,7 +78,7 @@ pub(super) fn new_change(zone: &Zone<'_>, operation: &str) -> Result<Change, Err
         steps: String::new(),
         before: None,
         commit: None,
-        undoes: None,
+        undoes: caller.undoes.clone(),
     })
 }
 

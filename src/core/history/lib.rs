@@ -30,6 +30,7 @@ pub mod packing;
 pub mod power_cut;
 mod repository;
 mod restore;
+mod reversal;
 pub mod size;
 mod stat_cache;
 #[cfg(test)]
@@ -52,4 +53,5 @@ pub use large::PreparedContent;
 pub use line::{HeldLine, KeptTip, ReferenceState};
 pub use moved::MovedFile;
 pub use object::CommitId;
+pub use reversal::{CommitRange, Reversal, changed_by, merge_texts};
 pub use version::{FileVersion, file_at};

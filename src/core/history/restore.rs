@@ -74,7 +74,7 @@ impl History {
         }
     }
 
-    fn take_away(&self, path: &ZonePath, staging: &Staging) -> Result<()> {
+    pub(super) fn take_away(&self, path: &ZonePath, staging: &Staging) -> Result<()> {
         if let Some(entry) = self.there(path)? {
             staging.remove(&entry)?.keep()?;
         }
@@ -83,7 +83,7 @@ impl History {
 
     /// Removes a directory that is empty, and those above it that are empty then, but for those of
     /// `before`.
-    fn take_away_empty(
+    pub(super) fn take_away_empty(
         &self,
         directory: Option<ZonePath>,
         before: Option<&HashSet<Box<[u8]>>>,
@@ -119,7 +119,13 @@ impl History {
         }
     }
 
-    fn put_back(&self, path: &ZonePath, id: Oid, mode: i32, staging: &Staging) -> Result<()> {
+    pub(super) fn put_back(
+        &self,
+        path: &ZonePath,
+        id: Oid,
+        mode: i32,
+        staging: &Staging,
+    ) -> Result<()> {
         if mode == SUBMODULE {
             return Ok(());
         }

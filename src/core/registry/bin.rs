@@ -110,6 +110,12 @@ impl Registry {
         BinRow::all(self, condition, [tenant, zone])
     }
 
+    /// Returns an entry that is in the bin of a tenant.
+    pub fn entry_in_bin(&self, tenant: &str, id: &str) -> Result<Option<BinRow>> {
+        let condition = "WHERE home = ?1 AND id = ?2 AND state = 'kept'";
+        BinRow::first(self, condition, [tenant, id])
+    }
+
     /// Returns what came into the bin of a tenant at this second or after it.
     pub fn in_bin_since(&self, tenant: &str, since: i64) -> Result<Vec<BinRow>> {
         let condition = "WHERE home = ?1 AND deleted_at >= ?2 AND state = 'kept'";
@@ -210,6 +216,9 @@ pub(super) fn arrived(transaction: &Executor<'_>, row: &BinRow) -> Result<()> {
 pub(super) fn left(transaction: &Executor<'_>, row: &BinRow) -> Result<()> {
     settle(transaction, row, false)?;
     grow(transaction, row, 1)?;
+    if row.is_replaced {
+        return Ok(());
+    }
     path_rows::follow(transaction, row.bin_place(), row.zone_place())
 }
 

@@ -20,11 +20,17 @@ pub enum Step {
         path: String,
         /// The number of leading segments of the path that were there before.
         existing: usize,
+        /// Its inode, size and time of change; `None` if not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        state: Option<(u64, u64, i64)>,
     },
     /// A file or directory got the place of another one.
     Replaced {
         /// Its path.
         path: String,
+        /// Its inode, size and time of change; `None` if not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        state: Option<(u64, u64, i64)>,
         /// The id of the former one in the bin; `None` if it is gone.
         kept: Option<String>,
     },
@@ -96,6 +102,21 @@ row! {
         commit: Option<String> = "commit_id",
         /// The numbers of the changes that it takes back, with commas between them.
         undoes: Option<String> = "undoes",
+    }
+}
+
+impl Step {
+    /// Returns the path that it leaves something at, or took something from.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Made { path, .. }
+            | Self::Replaced { path, .. }
+            | Self::Removed { path, .. }
+            | Self::Came { path, .. }
+            | Self::Appended { path, .. } => path,
+            Self::Moved { to, .. } => to,
+        }
     }
 }
 
@@ -172,6 +193,8 @@ pub struct ChangeFilter<'a> {
     pub answer: Option<&'a str>,
     /// They have smaller numbers.
     pub before: Option<i64>,
+    /// They have larger numbers.
+    pub after: Option<i64>,
     /// They were made at this second or after it.
     pub since: Option<i64>,
 }
@@ -206,7 +229,7 @@ impl Registry {
         let values = (&change.tenant, &change.zone, &change.answer, since);
         let changes = Change::all(self, condition, values)?;
         let is_kept = |step: Step| match step {
-            Step::Replaced { path, kept } => path == at && kept.is_some(),
+            Step::Replaced { path, kept, .. } => path == at && kept.is_some(),
             Step::Made { path, .. } => path == at,
             _ => false,
         };
@@ -234,19 +257,28 @@ impl Registry {
         let (names, texts): (Vec<&str>, Vec<&str>) = given.unzip();
         let names = names.iter().enumerate();
         let equal: String = names
-            .map(|(at, name)| format!("{name} = ?{} AND ", at + 4))
+            .map(|(at, name)| format!("{name} = ?{} AND ", at + 5))
             .collect();
-        let condition =
-            format!("WHERE {equal}number < ?1 AND changed_at >= ?2 ORDER BY number DESC LIMIT ?3");
+        let condition = format!(
+            "WHERE {equal}number < ?1 AND changed_at >= ?2 AND number > ?4 ORDER BY number DESC LIMIT ?3"
+        );
         let before = filter.before.unwrap_or(i64::MAX);
         let since = filter.since.unwrap_or(i64::MIN);
-        let bounds = (before, since, i64::from(most));
+        let after = filter.after.unwrap_or(i64::MIN);
+        let bounds = (before, since, i64::from(most), after);
         ListedChange::all(self, &condition, (bounds, texts.as_slice()))
     }
 
     /// Returns the change of a number.
     pub fn change(&self, number: i64) -> Result<Option<ListedChange>> {
         ListedChange::first(self, "WHERE number = ?1", [number])
+    }
+
+    /// Marks changes of which nothing was left to take back.
+    pub fn mark_undone(&self, numbers: &[i64]) -> Result<()> {
+        let mark = "UPDATE changes SET undone_by = 0 WHERE number = ?1";
+        let mut numbers = numbers.iter();
+        numbers.try_for_each(|number| self.run(mark, [number]))
     }
 
     /// Forgets the changes before this second, and of each tenant the oldest beyond a number.

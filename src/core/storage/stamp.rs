@@ -63,6 +63,19 @@ impl Stamp {
         Self { changed, ..*self } == *other
     }
 
+    /// Returns what stays the same as long as the content does: inode, size, and when the content was
+    /// written, in nanoseconds.
+    #[must_use]
+    pub fn content(&self) -> (u64, u64, i64) {
+        let (seconds, nanoseconds) = self.modified;
+        let written = seconds.saturating_mul(1_000_000_000);
+        (
+            self.inode,
+            self.size,
+            written.saturating_add_unsigned(nanoseconds),
+        )
+    }
+
     /// Size in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {

@@ -126,6 +126,8 @@ pub struct Caller {
     pub joins_commits: bool,
     /// The locks of programs that the call may pass.
     pub lock_tokens: Vec<String>,
+    /// The numbers of the changes that the call takes back, with commas between them.
+    pub undoes: Option<String>,
     /// The id of a call that names no message: made when it is first asked for.
     pub call_id: Arc<OnceLock<String>>,
     /// Set when the client hangs up.
@@ -161,10 +163,15 @@ impl Caller {
             return Ok(message);
         }
         if self.call_id.get().is_none() {
-            let id = format!("call-{:016x}", u64::from_be_bytes(random::bytes()?));
-            let _ = self.call_id.set(id);
+            self.set_call(&format!("{:016x}", u64::from_be_bytes(random::bytes()?)));
         }
         Ok(self.call_id.get().map(String::as_str).unwrap_or_default())
+    }
+
+    /// Names the call, unless it has a name: it then says who makes it, `model` or `person`.
+    pub fn set_call(&self, id: &str) {
+        let by = self.channel.map_or("server", Channel::by);
+        let _ = self.call_id.set(format!("{by}-{id}"));
     }
 
     /// Goes into a conversation; whether it is in that one now. Who is in one already stays there.

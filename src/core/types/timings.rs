@@ -285,6 +285,8 @@ timings! {
         last_calls: minutes(1),
         /// How long the groups count that a user named in an earlier call.
         group_claims: minutes(15),
+        /// How long the answer counts that an earlier call of a conversation named.
+        answers: hours(6),
     }
 
     /// Files that people attach to messages.

@@ -4,6 +4,7 @@
 //! in none, as a person on the page, finds all of them. A conversation is named by its directory,
 //! which every other call takes as its identifier.
 
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
 
 use jiff::Timestamp;
@@ -109,14 +110,24 @@ impl Store {
 
     /// Adds what the application calls them.
     fn name_chats(&self, caller: &Caller, chats: &mut [ChatUploads]) {
-        let named = chats.iter().map(|uploads| uploads.chat.clone());
-        let named: Vec<Chat> = named.filter(|chat| *chat != Chat::default()).collect();
-        let Some(chat_host) = self.chat_host().filter(|_| !named.is_empty()) else {
-            return;
-        };
-        let mut titles = chat_host.titles(caller, &named);
+        let mut titles = self.titles(caller, chats.iter().map(|uploads| uploads.chat.clone()));
         for uploads in chats {
             uploads.title = titles.remove(&uploads.chat);
+        }
+    }
+
+    /// What the application calls these conversations, as far as that is known.
+    pub fn titles(
+        &self,
+        caller: &Caller,
+        chats: impl IntoIterator<Item = Chat>,
+    ) -> HashMap<Chat, String> {
+        let named: HashSet<Chat> = chats.into_iter().collect();
+        let named = named.into_iter().filter(|chat| *chat != Chat::default());
+        let named: Vec<Chat> = named.collect();
+        match self.chat_host() {
+            Some(chat_host) if !named.is_empty() => chat_host.titles(caller, &named),
+            _ => HashMap::new(),
         }
     }
 }

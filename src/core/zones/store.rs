@@ -20,9 +20,9 @@ use std::time::Duration;
 
 use crate::chat_host::{ChatHost, Task, TaskEnd};
 use crate::commit_coalescer::CommitCoalescer;
-use crate::group_claims::GroupClaimCache;
 use crate::namespace::Pepper;
 use crate::packer::HistoryPacker;
+use crate::recalled::{Answers, Recalled};
 use crate::running_commands::RunningCommands;
 use crate::space_in_use::SpaceInUse;
 use crate::tenant::TenantRoot;
@@ -33,7 +33,7 @@ use crate::write_lock::{BusyError, WriteLock};
 use fileshed_registry::{Intent, PageSessions, Registry, SessionLife, Tokens};
 use fileshed_storage::{CachedReader, FileIdentity, Flusher, Remover, Reserve, Root};
 use fileshed_types::limiter::Limiter;
-use fileshed_types::{Caller, Clock, Error, Mutex, Settings, UserId, ZoneName};
+use fileshed_types::{Caller, Clock, Error, GroupClaim, Mutex, Settings, UserId, ZoneName};
 
 pub use hooks::Hooks;
 use hooks::NoHooks;
@@ -104,7 +104,9 @@ pub struct Store {
     pub peer_address: OnceLock<String>,
     chat_host: OnceLock<Arc<dyn ChatHost>>,
     /// The groups that the last calls of users named.
-    pub group_claims: GroupClaimCache,
+    pub group_claims: Recalled<UserId, Vec<GroupClaim>>,
+    /// The answers that are being written.
+    pub(crate) answers: Answers,
     /// Changes of programs that belong together.
     pub(crate) saves: CommitCoalescer,
     /// Changes that are not marked for repair yet, with their tenants: the registry did not answer.
@@ -148,7 +150,8 @@ impl Store {
             address: OnceLock::new(),
             peer_address: OnceLock::new(),
             chat_host: OnceLock::new(),
-            group_claims: GroupClaimCache::new(&settings, &clock),
+            group_claims: Recalled::new(settings.timings.rounds.group_claims, &clock),
+            answers: Recalled::new(settings.timings.rounds.answers, &clock),
             saves: CommitCoalescer::new(&settings),
             unfinished: Mutex::default(),
             hooks: OnceLock::new(),

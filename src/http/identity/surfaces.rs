@@ -34,6 +34,10 @@ use crate::http::header;
 /// Header that the page sends with every call; the value is `1`.
 pub(in crate::http) const X_FILESHED_PAGE: HeaderName = HeaderName::from_static("x-fileshed-page");
 
+/// Header in which the page names what a person does there, in one call or in several.
+pub(in crate::http) const X_FILESHED_ACTION: HeaderName =
+    HeaderName::from_static("x-fileshed-action");
+
 /// The endpoints that elements of the page load and people open, where the page cannot send its header.
 const SHOWN: [&str; 2] = ["/files/content", "/files/archive"];
 
@@ -214,6 +218,18 @@ fn is_shown(request: &Parts) -> bool {
 pub(in crate::http) fn is_by_page(request: &Parts) -> bool {
     let value = request.headers.get(X_FILESHED_PAGE);
     value.is_some_and(|value| value == "1")
+}
+
+/// Returns the name of what a person does on the page.
+pub(in crate::http) fn action(request: &Parts) -> Option<&str> {
+    let name = header::text(&request.headers, &X_FILESHED_ACTION)?;
+    let is_name = |name: &str| (1..=64).contains(&name.len()) && name.bytes().all(is_plain);
+    Some(name).filter(|name| is_name(name))
+}
+
+/// `true` for what the page makes names of.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'-'
 }
 
 /// The password in a credential of RFC 7617, where it could be a personal token.

@@ -61,6 +61,7 @@ const FIRST: &[(&str, &[u8])] = files! {
 const OTHERS: &[(&str, &[u8])] = files! {
     "admin.js",
     "bin.js",
+    "changes.js",
     "chats.js",
     "history.js",
     "resumable.js",

@@ -146,25 +146,31 @@ pub(super) fn bin(view: CallerView<'_>, _: &BinQuery) -> Result<Value, Error> {
         let moment = Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX);
         moment.to_string()
     };
-    let entries = bin::entries(&view.core.store, view.caller)?
-        .into_iter()
-        .map(|entry| {
-            let mut row = json!({
-                "id": entry.id,
-                "zone": entry.zone,
-                "path": entry.path,
-                "type": if entry.is_directory { "directory" } else { "file" },
-                "size": entry.totals.bytes,
-                "files": entry.totals.files,
-            });
-            // The conversation that deleted it.
-            if entry.chat != Chat::default().as_str() {
-                row["chat"] = entry.chat.into();
-            }
-            row["deleted_at"] = moment(entry.deleted_at).into();
-            row["ends_at"] = moment(entry.ends_at).into();
-            row
+    let found = bin::entries(&view.core.store, view.caller)?;
+    let chats = found.iter().map(|entry| Chat::new(&entry.chat));
+    let titles = view.core.store.titles(view.caller, chats);
+    let entries = found.into_iter().map(|entry| {
+        let mut row = json!({
+            "id": entry.id,
+            "zone": entry.zone,
+            "path": entry.path,
+            "type": if entry.is_directory { "directory" } else { "file" },
+            "size": entry.totals.bytes,
+            "files": entry.totals.files,
         });
+        // The conversation that deleted it.
+        let chat = Chat::new(&entry.chat);
+        if chat != Chat::default() {
+            row["title"] = titles
+                .get(&chat)
+                .map_or(chat.as_str(), String::as_str)
+                .into();
+            row["chat"] = entry.chat.into();
+        }
+        row["deleted_at"] = moment(entry.deleted_at).into();
+        row["ends_at"] = moment(entry.ends_at).into();
+        row
+    });
     Ok(json!({
         "days": days.map_or(0, std::num::NonZeroU64::get),
         "entries": entries.collect::<Vec<Value>>(),

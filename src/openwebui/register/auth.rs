@@ -52,9 +52,12 @@ impl ConnectionHeader {
         .into()
     }
 
-    /// `true` if it names groups: such headers come with some calls of a terminal connection.
-    pub(super) fn is_of_groups(&self) -> bool {
-        self.template.starts_with("{{USER_GROUP")
+    /// `true` if it names groups, or the answer that is being written: such headers come with some calls of
+    /// a terminal connection, before a model is asked.
+    pub(super) fn is_of_terminals(&self) -> bool {
+        ["{{USER_GROUP", "{{CHAT", "{{MESSAGE"]
+            .iter()
+            .any(|name| self.template.starts_with(name))
     }
 
     /// Makes it what it should be among `headers`.

@@ -163,7 +163,7 @@ impl RegisteredConnection {
         };
         let mut headers = ConnectionHeader::all(config, auth);
         if kind == ConnectionKind::Terminal {
-            headers.retain(ConnectionHeader::is_of_groups);
+            headers.retain(ConnectionHeader::is_of_terminals);
         }
         Ok(Self {
             kind,

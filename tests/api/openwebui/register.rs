@@ -433,6 +433,8 @@ fn a_terminal_is_registered_beside_others_with_a_key_of_its_own() {
         "url": "http://fileshed:8000/terminal", "path": "/openapi.json",
         "auth_type": "bearer", "key": "terminal-key",
         "headers": {
+            "X-OpenWebUI-Chat-Id": "{{CHAT_ID}}",
+            "X-OpenWebUI-Message-Id": "{{MESSAGE_ID}}",
             "X-OpenWebUI-User-Group-Ids": "{{USER_GROUP_IDS}}",
             "X-OpenWebUI-User-Groups": "{{USER_GROUPS}}",
         },
@@ -458,7 +460,9 @@ fn a_terminal_is_registered_beside_others_with_a_key_of_its_own() {
             (auth, key, &list[1]["name"]),
             (&json!("session"), &json!(""), &json!("Computer"))
         );
-        assert_eq!(list[1]["headers"], json!({}));
+        let headers = list[1]["headers"].as_object().expect("headers");
+        let names: Vec<&str> = headers.keys().map(String::as_str).collect();
+        assert_eq!(names, ["X-OpenWebUI-Chat-Id", "X-OpenWebUI-Message-Id"]);
         assert_eq!(list[0], other);
     }
     let again = terminal(&["--id", "second"]);

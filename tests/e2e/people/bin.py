@@ -7,7 +7,7 @@ from people.world import World
 
 
 def bin(world: World) -> None:
-    """What is deleted in the storage comes back: at once, or out of the bin."""
+    """What is deleted in the storage comes back: at once, or out of the bin, one by one or together."""
     with world.another(api_keys="", bin_days="30") as here:
         page = here.page
         for name in ("a.txt", "b.txt", "c.txt"):
@@ -41,6 +41,32 @@ def bin(world: World) -> None:
         page.see("dialog", "Empty bin?")
         page.click("button", "Cancel")
         page.see("button", "Restore: c.txt")
+        here.store("storage", "notes/d.txt", b"d.txt")
+        here.open("storage/notes")
+        here.menu("d.txt", "Delete")
+        page.gone("checkbox", "Select d.txt")
+        here.go("Bin")
+        page.click("checkbox", "Select Today")
+        here.has_chosen(["Today", "d.txt", "c.txt"])
+        here.clean("a selection in the bin")
+        page.click("checkbox", "Select c.txt")
+        here.has_chosen(["d.txt"])
+        page.keys("ESCAPE")
+        here.has_chosen([])
+        page.keys("CONTROL", "a")
+        here.has_chosen(["Today", "d.txt", "c.txt"])
+        page.click("button", "Restore")
+        check.until("both came back", lambda: here.content("storage", "notes/c.txt") and here.content("storage", "notes/d.txt"))
+        check.that("it says so", "2 items are where they were" in here.told_by_page())
         here.open("storage/notes")
         here.row("a.txt")
-        check.equal("only that one is there", page.count("button", "More actions: c.txt"), 0)
+        here.choose("c.txt", "d.txt")
+        page.click("button", "Delete")
+        page.gone("checkbox", "Select d.txt")
+        here.go("Bin")
+        page.click("checkbox", "Select c.txt")
+        page.click("checkbox", "Select d.txt")
+        page.keys("DELETE")
+        page.see("dialog", "Delete 2 items?")
+        page.click("button", "Delete for good")
+        check.until("the bin is empty", lambda: page.says("The bin is empty."))

@@ -95,7 +95,7 @@ impl<'a> Permit<'a> {
             self.request.files += row.totals.files as i64;
         }
         for step in &mut steps {
-            if let Step::Replaced { path, kept } | Step::Removed { path, kept } = step {
+            if let Step::Replaced { path, kept, .. } | Step::Removed { path, kept } = step {
                 let row = self.binned.iter().find(|row| row.path == *path);
                 *kept = row.map(|row| row.id.clone());
             }
@@ -121,6 +121,36 @@ impl<'a> Permit<'a> {
 }
 
 impl<'a> Writer<'a> {
+    /// Lets what is in the bin take the place of `entry`, which goes into the bin if that keeps it;
+    /// `None` if somebody else took it out meanwhile.
+    pub(crate) fn swap_with_bin(
+        self,
+        mut row: BinRow,
+        entry: &Entry,
+    ) -> Result<Option<ZoneChange<'a>>, Error> {
+        let zone = self.zone();
+        let bin = zone.tenant.bin()?;
+        let Some(former) = bin.existing_entry(&ZonePath::found(row.id.clone()))? else {
+            return Ok(None);
+        };
+        row.totals = bin.totals(&former)?;
+        let request = ChangeRequest::swap(entry, zone.totals(entry)?, former.stamp());
+        let mut permit = self.guard(request)?;
+        if !zone.store.registry.announce_from_bin(&row)? {
+            return Ok(None);
+        }
+        entry.path().as_str().clone_into(&mut row.path);
+        permit.brought_back = Some(row);
+        permit.expect_alive()?;
+        let kept = permit.place_in_bin(entry.path())?;
+        let change = permit.carry_out(|staging| {
+            staging
+                .supplant(&former, entry, kept)
+                .map(DiskEffect::Several)
+        })?;
+        Ok(Some(change))
+    }
+
     /// Moves what is in the bin to a free name of the zone; `None` if somebody else took it out
     /// meanwhile.
     pub(crate) fn bring_back(

@@ -97,7 +97,7 @@ impl InPlace<'_> {
             .record_intent(|| Ok(OwnershipEffect::Touch { files }))?;
         let (bytes, files) = totals(&after);
         let (bytes_before, files_before) = totals(&self.before);
-        let (steps, _) = std::mem::take(&mut self.former).enter(zone)?;
+        let (steps, _) = std::mem::take(&mut self.former).enter(zone, false)?;
         if !steps.is_empty() {
             self.permit.change.set_steps(&steps);
         }

@@ -115,7 +115,8 @@ impl<'a> Writer<'a> {
         let staged = staged.into();
         let replaced = target.entry().map(|entry| self.zone.totals(entry));
         let replaced = replaced.transpose()?.unwrap_or_default();
-        let request = ChangeRequest::install(&target, &staged.weight()?, replaced);
+        let request = ChangeRequest::install(&target, &staged.weight()?, replaced)
+            .in_state(staged.stamp(&ZonePath::root())?);
         self.guard(request)?.install(staged, target)
     }
 

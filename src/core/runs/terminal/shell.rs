@@ -6,6 +6,7 @@
 //! quiet, measured and committed. One that takes more space than there is is ended; what it wrote stays.
 
 mod environment;
+mod histories;
 mod permits;
 mod tree;
 
@@ -26,6 +27,7 @@ use fileshed_sandbox::removals::{self, Answer, Removals};
 use fileshed_sandbox::{
     ExitReason, MountNamespace, OutputSink, SandboxError, StandardStreams, StartedJob, start,
 };
+use fileshed_storage::PrivateDirectory;
 use fileshed_types::{Error, Scope};
 use fileshed_zones::view::{View, ViewPath};
 use fileshed_zones::zone::Zone;
@@ -80,9 +82,10 @@ pub fn run_shell(
     let slot = (!is_interactive).then(|| runs.shell_slots.take(&store.namespace(caller), caller));
     let _slot = slot.transpose()?;
     let program = runs.programs.shell.as_ref().ok_or(ShellError::NoShell)?;
-    let tree = ShellTree::open(runs, view, &request.cwd, is_interactive)?;
+    let mut tree = ShellTree::open(runs, view, &request.cwd, is_interactive)?;
+    let private = store.private_directory(&tree.main().tenant)?;
+    tree.show_histories(&private, request.command.as_deref());
     let zone = tree.main();
-    let private = store.private_directory(&zone.tenant)?;
     // Nobody knows the programs of a shell: it has no network if its connections cannot be held.
     let wanted = runs.confinement().holds_connections().is_ok();
     let network = runs.grant_network(wanted, "curl")?;
@@ -114,6 +117,7 @@ pub fn run_shell(
         permits: Permits::begin(writable, message)?,
         ending: None,
         places: tree.places_on_disk(&private),
+        histories: (&tree, &private),
     };
     let listen = |listener: OwnedFd| {
         if let Some(network) = &network {
@@ -221,6 +225,7 @@ pub struct ShellWatch<'a> {
     ending: Option<ExitReason>,
     /// What the shell's output must not name: nothing if it has the tree.
     pub(super) places: HiddenPlaces,
+    histories: (&'a ShellTree<'a>, &'a PrivateDirectory),
 }
 
 impl ShellWatch<'_> {
@@ -231,6 +236,12 @@ impl ShellWatch<'_> {
             self.ending = self.watch.look(job, || self.permits.is_over());
         }
         self.ending.is_some()
+    }
+
+    /// Shows git what was committed meanwhile, by this shell or by others.
+    pub fn renew_histories(&self) {
+        let (tree, private) = self.histories;
+        tree.renew_histories(private);
     }
 
     /// Enters what was changed so far, when the shell has fallen quiet: in `/documents` it becomes a

@@ -147,7 +147,7 @@ impl StagedDirectory {
                 let path = there_as(data, &below, name, &mut names)?;
                 let mut arrive = |replaced, path| {
                     arrivals.push(MergeItem {
-                        inode: found.stat.st_ino,
+                        stamp: Stamp::of(&found.stat),
                         kind: found.kind,
                         replaced,
                         inside: found.path.clone(),
@@ -244,7 +244,7 @@ pub struct ReplacedFile {
 /// One entry of a staged directory, and where it goes.
 #[derive(Debug)]
 pub(crate) struct MergeItem {
-    inode: u64,
+    stamp: Stamp,
     kind: Kind,
     /// The file that is there, which it exchanges places with.
     replaced: Option<ReplacedFile>,
@@ -290,10 +290,10 @@ impl Merge {
         Ok(files)
     }
 
-    /// The files that are replaced.
-    pub fn replaced(&self) -> impl Iterator<Item = &ReplacedFile> {
+    /// The files that are replaced, with the state of those that replace them.
+    pub fn replaced(&self) -> impl Iterator<Item = (&ReplacedFile, Stamp)> {
         let arrivals = self.arrivals.iter();
-        arrivals.filter_map(|arrival| arrival.replaced.as_ref())
+        arrivals.filter_map(|arrival| Some((arrival.replaced.as_ref()?, arrival.stamp)))
     }
 
     /// Has the files that are replaced go where `place` says for each path, relative to the tenant root.
@@ -304,13 +304,11 @@ impl Merge {
         }
     }
 
-    /// What arrives where nothing was.
-    pub fn new_paths(&self) -> impl Iterator<Item = &ZonePath> {
+    /// What arrives where nothing was, with its state.
+    pub fn new_paths(&self) -> impl Iterator<Item = (&ZonePath, Stamp)> {
         let new = |arrival: &&MergeItem| arrival.replaced.is_none();
-        self.arrivals
-            .iter()
-            .filter(new)
-            .map(|arrival| &arrival.path)
+        let new = self.arrivals.iter().filter(new);
+        new.map(|arrival| (&arrival.path, arrival.stamp))
     }
 
     /// What arrives.
@@ -349,7 +347,7 @@ impl Merge {
         let waiting = |arrival: &MergeItem| format!("{from}/{}", arrival.inside);
         let arriving = self.arrivals.iter().map(|arrival| RenameStep {
             exchange: arrival.replaced.is_some(),
-            inode: arrival.inode,
+            inode: arrival.stamp.inode(),
             from: waiting(arrival),
             to: format!("{}/{}", self.into, arrival.path.below(&self.directory)),
         });

@@ -1,6 +1,6 @@
 // What can be done with entries. Each is an operation of the server; its rules are the server's.
 
-import { address, archive, call, execute, place } from "./api.js";
+import { acting, address, archive, call, execute, place, send } from "./api.js";
 import { ask, askText } from "./dialog.js";
 import { base, join } from "./format.js";
 import { fetched } from "./later.js";
@@ -44,9 +44,9 @@ export function pathOf(entry) {
   return join(location.value.path, entry.name);
 }
 
-/** @param {string} path of a file or folder; empty for the whole zone */
-export function showHistory(path) {
-  attempt(async () => (await fetched(() => import("./history.js"))).openHistory(path));
+/** @param {string} path of a file or folder; empty for the whole zone @param {import("./api.js").Zone} zone */
+export function showHistory(path, zone = location.value) {
+  attempt(async () => (await fetched(() => import("./history.js"))).openHistory(path, zone));
 }
 
 /** @param {Entry} entry */
@@ -77,6 +77,15 @@ async function change(work) {
   return done;
 }
 
+/**
+ * The way back from what was done under this name, for a note.
+ * @param {import("./api.js").Zone} zone in which somebody acted @param {boolean} can whether there is one
+ */
+export function undoOf({ action }, can = true) {
+  const run = () => change(() => send(`undo?answer=person-${action}`, {}));
+  return can && action ? { label: word("undo"), run } : undefined;
+}
+
 export async function newFolder() {
   const name = await askText({ title: word("new_folder"), label: word("name"), action: word("create") });
   if (!name) return;
@@ -104,62 +113,52 @@ export async function rename(entry) {
     title: word("rename"), label: word("name"), value: entry.name, selects: dot > 0 ? dot : undefined, action: word("rename"),
   });
   if (!name || name === entry.name) return;
-  const { path } = location.value;
-  await change(() => call("shed_rename", {
-    ...place(location.value), old_path: join(path, entry.name), new_path: join(path, name),
+  const zone = acting(location.value);
+  const done = await change(() => call("shed_rename", {
+    ...place(zone), old_path: join(zone.path, entry.name), new_path: join(zone.path, name),
   }));
   selection.value = new Set([name]);
+  if (done) tell(word("renamed"), { action: undoOf(zone) });
 }
 
 /** @param {Entry[]} chosen */
 export async function remove(chosen) {
-  const versioned = isVersioned.value;
-  const asks = !listing.value.keeps_deleted;
+  const isKept = Boolean(listing.value.keeps_deleted);
   const what = chosen.length === 1 ? `“${chosen[0].name}”` : `${chosen.length} ${word("items")}`;
-  const zone = location.value;
+  const zone = acting(location.value);
   const paths = chosen.map(pathOf);
-  if (asks) {
+  if (!isKept) {
     const answer = await ask({
       title: word("delete_question", what), text: word("delete_final"),
       answers: [{ value: "delete", label: word("delete"), kind: "danger" }],
     });
     if (!answer) return;
   }
-  const before = versioned ? await attempt(() => headOf(zone)) : undefined;
   let gone = 0;
-  /** @type {string[]} */
-  const kept = [];
   await change(async () => {
     for (const path of paths) {
-      const done = await call("shed_delete", { ...place(zone), path });
-      if (done.restorable_days) kept.unshift(path);
+      await call("shed_delete", { ...place(zone), path });
       gone += 1;
     }
   });
-  if (gone === 0) return;
-  const outOfHistory = () => execute("git", ["checkout", String(before), "--", ...paths.slice(0, gone)], zone);
-  const outOfBin = async () => {
-    for (const path of kept) await call("shed_delete", { ...place(zone), path, restore: true });
-  };
-  const undo = before ? outOfHistory : kept.length > 0 ? outOfBin : undefined;
-  tell(word("deleted", what), { action: undo && { label: word("undo"), run: () => change(undo) } });
-}
-
-/** The last commit of a zone. @param {any} zone */
-export async function headOf(zone) {
-  const ran = await execute("git", ["rev-parse", "HEAD"], zone);
-  return ran.stdout.trim();
+  if (gone > 0) tell(word("deleted", what), { action: undoOf(zone, isKept) });
 }
 
 /** @param {Entry[]} chosen */
 export async function move(chosen) {
   const target = await openTarget(chosen);
   if (!target) return;
-  const from = location.value;
-  const done = await change(async () => {
-    for (const entry of chosen) await carry(from, pathOf(entry), target);
+  const from = acting(location.value);
+  const paths = chosen.map(pathOf);
+  let gone = 0;
+  await change(async () => {
+    for (const path of paths) {
+      await carry(from, path, target);
+      gone += 1;
+    }
   });
-  if (done) tell(word(target.copies ? "copied_files" : "moved"));
+  // What was copied is in nobody's way, and commands that copy are in no list.
+  if (gone > 0) tell(word(target.copies ? "copied_files" : "moved"), { action: undoOf(from, !target.copies) });
 }
 
 /**
@@ -173,11 +172,11 @@ async function carry(from, path, to) {
       ? execute("cp", ["-r", "-n", "--", path, dest], from)
       : call("shed_rename", { ...place(from), old_path: path, new_path: dest });
   }
-  const { chat } = from;
+  const { chat, action } = from;
   if (to.group) {
-    return call("shed_copy_to_group", { chat, src_zone: from.zone, src_path: path, group: to.group, dest_path: dest });
+    return call("shed_copy_to_group", { chat, action, src_zone: from.zone, src_path: path, group: to.group, dest_path: dest });
   }
-  return call(CROSSINGS[`${from.zone}-${to.zone}`].operation, { chat, src: path, dest });
+  return call(CROSSINGS[`${from.zone}-${to.zone}`].operation, { chat, action, src: path, dest });
 }
 
 /** Shows the actions of some entries beside the pointer. @param {MouseEvent} event @param {Entry[]} chosen */

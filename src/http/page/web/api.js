@@ -40,9 +40,19 @@ async function refusal(response) {
   return new Refusal(response.status, error);
 }
 
-/** Runs an operation and gives its data; in a chat, if one is given. @param {string} operation @param {{chat?: string}} given */
-export async function call(operation, { chat, ...given } = {}) {
-  return post(operation, given, chat ? { "X-Session-Id": chat } : {});
+/** Runs an operation and gives its data; in a chat and as part of what a person does, if they are given. @param {string} operation @param {{chat?: string, action?: string}} given */
+export async function call(operation, { chat, action, ...given } = {}) {
+  return post(operation, given, { ...(chat && { "X-Session-Id": chat }), ...named(action) });
+}
+
+/** A place in which a person does something that can be taken back as one. @template {Zone} Z @param {Z} zone @returns {Z & {action: string}} */
+export function acting(zone) {
+  return { ...zone, action: [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, "0")).join("") };
+}
+
+/** The name of what a person does, for the server. @param {string} [action] @returns {Record<string, string>} */
+export function named(action) {
+  return action ? { "X-Fileshed-Action": action } : {};
 }
 
 /** Reads an address of the page. @param {string} name @param {Record<string, string>} query */
@@ -77,12 +87,19 @@ async function post(address, given, headers = {}) {
   return (await response.json()).data;
 }
 
-/** A zone; uploads are those of a chat. @typedef {{zone: string, group?: string, chat?: string}} Zone */
+/** A zone; uploads are those of a chat. @typedef {{zone: string, group?: string, chat?: string, action?: string}} Zone */
 
 /** The zone as parameters. @param {Zone} zone @returns {Zone} */
-export function place({ zone, group, chat }) {
-  if (group) return { zone: "group", group };
-  return chat ? { zone, chat } : { zone };
+export function place({ zone, group, chat, action }) {
+  const done = action ? { action } : {};
+  if (group) return { zone: "group", group, ...done };
+  return chat ? { zone, chat, ...done } : { zone, ...done };
+}
+
+/** The zone in an address. @param {Zone} zone @param {Record<string, string>} more */
+export function query(zone, more) {
+  const { action, ...parameters } = place(zone);
+  return new URLSearchParams({ ...parameters, ...more });
 }
 
 /**
@@ -97,16 +114,16 @@ export async function execute(cmd, args, zone, more = {}) {
 
 /** The address of a file. @param {Zone} zone @param {string} path @param {boolean} inline */
 export function address(zone, path, inline = false) {
-  const query = new URLSearchParams({ ...place(zone), path });
-  if (inline) query.set("inline", "true");
-  return `files/content?${query}`;
+  const given = query(zone, { path });
+  if (inline) given.set("inline", "true");
+  return `files/content?${given}`;
 }
 
 /** The address of several entries of a directory as one archive. @param {Zone} zone @param {string} path @param {string[]} names */
 export function archive(zone, path, names) {
-  const query = new URLSearchParams({ ...place(zone), path: path || "." });
-  for (const name of names) query.append("name", name);
-  return `files/archive?${query}`;
+  const given = query(zone, { path: path || "." });
+  for (const name of names) given.append("name", name);
+  return `files/archive?${given}`;
 }
 
 /** The bytes of a file, or of its beginning. @param {Zone} zone @param {string} path @param {number} [most] */
@@ -131,12 +148,12 @@ export function upload(zone, path, files, { overwrite, progress, signal }) {
     form.append("lastModified", String(file.lastModified));
     form.append("file", file, name);
   }
-  const query = new URLSearchParams({ ...place(zone), path: path || "." });
-  if (overwrite) query.set("overwrite", "true");
+  const given = query(zone, { path: path || "." });
+  if (overwrite) given.set("overwrite", "true");
   return new Promise((resolve, reject) => {
     const sending = new XMLHttpRequest();
-    sending.open("POST", `files/upload?${query}`);
-    for (const [name, value] of Object.entries(OWN)) sending.setRequestHeader(name, value);
+    sending.open("POST", `files/upload?${given}`);
+    for (const [name, value] of Object.entries({ ...OWN, ...named(zone.action) })) sending.setRequestHeader(name, value);
     sending.upload.onprogress = (event) => progress(event.loaded);
     sending.onload = () => {
       if (sending.status < 300) return resolve(JSON.parse(sending.responseText).data.files);

@@ -18,6 +18,7 @@ document.documentElement.lang = language;
 
 const Admin = later(() => import("./admin.js"), "Admin");
 const Chats = later(() => import("./chats.js"), "Chats");
+const Changes = later(() => import("./changes.js"), "Changes");
 const Bin = later(() => import("./bin.js"), "Bin");
 const Results = later(() => import("./search.js"), "Results");
 const Tokens = later(() => import("./tokens.js"), "Tokens");
@@ -78,6 +79,7 @@ function Place() {
   if (view === "admin") return html`<${Admin} />`;
   if (view === "tokens") return html`<${Tokens} />`;
   if (view === "chats") return html`<${Chats} />`;
+  if (view === "changes") return html`<${Changes} key=${location.value.query} answer=${location.value.query} />`;
   if (view === "bin") return html`<${Bin} />`;
   if (view === "search") return html`<${Results} />`;
   const end = listing.value.ends_on;

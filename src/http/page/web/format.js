@@ -19,7 +19,31 @@ export function size(bytes) {
 const number = new Intl.NumberFormat(language);
 const days = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
 const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" });
+const long = new Intl.DateTimeFormat(language, { dateStyle: "full" });
+const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
 const moment = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+
+/** A time of a day. @param {number|string|Date} when */
+export function clock(when) {
+  return time.format(new Date(when));
+}
+
+/**
+ * What belongs to each day, in the order that it has: today, yesterday, a date.
+ * @template T @param {T[]} all @param {(one: T) => string} when @returns {[string, T[]][]}
+ */
+export function byDay(all, when) {
+  const midnight = (/** @type {Date} */ date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
+  const today = midnight(new Date());
+  const groups = new Map();
+  for (const one of all) {
+    const date = new Date(when(one));
+    const ago = Math.round((today - midnight(date)) / 86_400_000);
+    const title = ago < 2 ? relative.format(-ago, "day") : long.format(date);
+    groups.set(title, [...groups.get(title) ?? [], one]);
+  }
+  return [...groups].map(([title, some]) => [title[0].toUpperCase() + title.slice(1), some]);
+}
 
 /** A time of today, or a day. @param {number} seconds since 1970 */
 export function date(seconds) {

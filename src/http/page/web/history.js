@@ -1,11 +1,12 @@
 // What changed in a versioned zone, by whom, how and when; what it was before; and back to it.
 
 import { html } from "./lib/core.js";
-import { call, execute, place } from "./api.js";
+import { undoOf } from "./actions.js";
+import { acting, call, execute, place } from "./api.js";
 import { Dialog } from "./dialog.js";
 import { showDifference } from "./editor.js";
 import { base, extension, instant } from "./format.js";
-import { attempt, dialog, EXTRACTED, location, personal, reload, tell } from "./state.js";
+import { attempt, dialog, EXTRACTED, personal, reload, tell } from "./state.js";
 import { word } from "./words.js";
 
 /**
@@ -29,9 +30,8 @@ const WAYS = ["page", "webdav", "files", "link", "file-browser", "shell"];
 const versions = personal(/** @type {Version[]|null} */ (null));
 const shown = personal(/** @type {{version: Version, path: string}|null} */ (null));
 
-/** @param {string} path of a file or folder; empty for the whole zone */
-export async function openHistory(path) {
-  const zone = location.value;
+/** @param {string} path of a file or folder; empty for the whole zone @param {import("./api.js").Zone} zone */
+export async function openHistory(path, zone) {
   versions.value = null;
   shown.value = null;
   dialog.value = () => html`<${History} zone=${zone} path=${path} />`;
@@ -104,11 +104,12 @@ function History({ zone, path }) {
     if (!here) return;
     const { version, path } = here;
     const source = version.files.find((file) => file.path === path)?.kind === "D" ? `${version.id}^` : version.id;
-    const done = await attempt(() => execute("git", ["checkout", source, "--", path], zone));
+    const here = acting(zone);
+    const done = await attempt(() => execute("git", ["checkout", source, "--", path], here));
     if (!done) return;
-    tell(word("restored"));
+    tell(word("restored"), { action: undoOf(here) });
     await reload();
-    openHistory(path);
+    openHistory(path, zone);
   };
   const title = `${word("history")}: ${path ? base(path) : zone.group ?? word(zone.zone)}`;
   return html`<${Dialog} title=${title} wide

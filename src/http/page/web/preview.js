@@ -1,8 +1,8 @@
 // One file: shown as what it is, and edited where it is text.
 
 import { html, signal, useEffect, useRef } from "./lib/core.js";
-import { address, call, place, Refusal, text as textOf } from "./api.js";
-import { actionsFor, open } from "./actions.js";
+import { acting, address, call, place, Refusal, text as textOf } from "./api.js";
+import { actionsFor, open, undoOf } from "./actions.js";
 import { ask } from "./dialog.js";
 import { showText } from "./editor.js";
 import { date, extension, join, size } from "./format.js";
@@ -11,7 +11,7 @@ import { later } from "./later.js";
 import { showMarkdown } from "./markdown.js";
 import { openMenuOf } from "./menu.js";
 import { Notes } from "./notes.js";
-import { attempt, entries, EXTRACTED, go, isText, location, personal, previewed, reload, tell } from "./state.js";
+import { attempt, entries, EXTRACTED, go, isText, listing, location, personal, previewed, reload, tell } from "./state.js";
 import { word } from "./words.js";
 
 /** Most bytes of a text that is shown or edited. */
@@ -76,15 +76,16 @@ function FileView({ entry }) {
   };
   const save = async () => {
     const text = withEndsOf(edit.value?.text ?? "", edit.value?.read?.() ?? "");
+    const here = acting(zone);
     const done = await attempt(async () => {
-      const given = { ...place(zone), path: full };
+      const given = { ...place(here), path: full };
       await call("shed_lockedit_overwrite", { ...given, content: text });
       await call("shed_lockedit_save", given);
       return true;
     });
     if (!done) return false;
     edit.value = null;
-    tell(word("saved"));
+    tell(word("saved"), { action: undoOf(here, listing.value.keeps_deleted) });
     await reload();
     return true;
   };

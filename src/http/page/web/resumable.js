@@ -1,7 +1,7 @@
 // A large file on its way to the server: in pieces, which go on after a lost connection, a restart of
 // the server, or when the same file is chosen again after the page was closed.
 
-import { OWN, Refusal, place } from "./api.js";
+import { named, OWN, query, Refusal } from "./api.js";
 import { fetched } from "./later.js";
 
 /** Bytes of a piece: what a proxy has to pass on in one request. */
@@ -27,14 +27,14 @@ const PASSES = [409, 423, 429];
  */
 export async function sendInPieces(zone, path, { name, file }, { overwrite, progress, interrupted }) {
   const { Upload } = await fetched(() => import("./lib/tus.js"));
-  const query = new URLSearchParams({ ...place(zone), path: path || "." });
-  if (overwrite) query.set("overwrite", "true");
-  const endpoint = new URL(`files/uploads?${query}`, document.baseURI).href;
+  const given = query(zone, { path: path || "." });
+  if (overwrite) given.set("overwrite", "true");
+  const endpoint = new URL(`files/uploads?${given}`, document.baseURI).href;
   /** What ends the present run. @type {{resolve: () => void, reject: (error: Error) => void}} */
   let run;
   const upload = new Upload(file, {
     endpoint,
-    headers: OWN,
+    headers: { ...OWN, ...named(zone.action) },
     metadata: { filename: name, lastModified: String(file.lastModified) },
     chunkSize: PIECE,
     retryDelays: DELAYS,

@@ -48,6 +48,8 @@ export function Sidebar() {
       <ul>${shared.map((zone) => html`<${Place} key=${zone.group} ...${zone} />`)}</ul>`}
     <div class="below">
       <ul>
+        <li><a href="#/changes" aria-current=${location.value.view === "changes" ? "page" : undefined}>
+          <${Icon} name="history" /><span>${word("changes")}</span></a></li>
         ${stats.value?.bin && html`<li><a href="#/bin" aria-current=${location.value.view === "bin" ? "page" : undefined}>
           <${Icon} name="delete" /><span>${word("bin")}</span></a></li>`}
         <li><a href="#/links" aria-current=${location.value.view === "links" ? "page" : undefined}>

@@ -1,7 +1,8 @@
 // Files on their way to the server: chosen by button, or dropped, with their folders.
 
 import { html } from "./lib/core.js";
-import { Refusal, upload } from "./api.js";
+import { undoOf } from "./actions.js";
+import { acting, Refusal, upload } from "./api.js";
 import { ask } from "./dialog.js";
 import { base, size } from "./format.js";
 import { Icon } from "./icons.js";
@@ -11,7 +12,7 @@ import { word } from "./words.js";
 
 /** @typedef {{name: string, file: File}} Sent */
 /** @typedef {"waiting"|"uploading"|"interrupted"|"paused"|"uploaded"|"failed"|"skipped"} State */
-/** @typedef {{id: number, label: string, bytes: number, sent: number, state: State, why: string, stop: AbortController, inPieces: boolean, sending?: import("./resumable.js").Sending, run: () => Promise<void>}} Transfer */
+/** @typedef {{id: number, label: string, bytes: number, sent: number, state: State, why: string, to: any, stop: AbortController, inPieces: boolean, sending?: import("./resumable.js").Sending, run: () => Promise<void>}} Transfer */
 
 /** One request takes so many files or bytes: together they are one change in the history. A larger
  * file goes in pieces. */
@@ -36,7 +37,7 @@ function update(transfer, change) {
 /** Sends files to where the page is. @param {Sent[]} files */
 export async function sendFiles(files) {
   if (files.length === 0) return;
-  const to = location.value;
+  const to = { ...acting(location.value), keepsReplaced: listing.value.keeps_deleted };
   const overwrite = await mayReplace(files);
   if (overwrite === null) return;
   for (const batch of batches(files)) {
@@ -44,7 +45,7 @@ export async function sendFiles(files) {
     const bytes = batch.reduce((sum, { file }) => sum + file.size, 0);
     /** @type {Transfer} */
     const transfer = {
-      id: ++lastId, label, bytes, sent: 0, state: "waiting", why: "", stop: new AbortController(),
+      id: ++lastId, label, bytes, sent: 0, state: "waiting", why: "", to, stop: new AbortController(),
       inPieces: bytes > BATCH_BYTES,
       run: () => send(transfer, to, batch, overwrite),
     };
@@ -122,6 +123,8 @@ async function send(transfer, to, files, overwrite) {
       for (const { name, path } of stored.filter(({ renamed }) => renamed)) tell(word("nearest", base(name), base(path)));
     }
     update(transfer, { state: "uploaded", sent: transfer.bytes });
+    const isLast = !transfers.value.some((other) => other.to === to && UNFINISHED.includes(other.state));
+    if (overwrite && isLast) tell(word("replaced"), { action: undoOf(to, to.keepsReplaced) });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     if (error.code === "ABORTED") return update(transfer, { state: "skipped" });

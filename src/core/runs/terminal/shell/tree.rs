@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use super::histories::{Histories, TEMPORARY, is_own};
 use super::{SHELL, ShellRequest, environment};
 use crate::hidden_places::HiddenPlaces;
 use crate::process::{access, base_spec};
@@ -21,9 +22,6 @@ use fileshed_types::{Error, ZoneName};
 use fileshed_zones::view::{View, ViewError, ViewPath, ViewPlace};
 use fileshed_zones::zone::{Zone, ZonePath};
 
-/// The private directory, as a shell with a tree sees it.
-const TEMPORARY: &str = "/tmp";
-
 /// The home, as a shell with a tree sees it.
 const HOME: &str = "/storage";
 
@@ -34,6 +32,7 @@ const LISTED: [&str; 3] = ["/", "/groups", "/logs"];
 pub(super) struct ShellTree<'a> {
     /// The caller's zones, or the one in which it begins.
     zones: Vec<Zone<'a>>,
+    histories: Histories,
     /// The logs of the caller's processes.
     logs: Option<Root>,
     /// `true` if all of them are there, under their names.
@@ -64,6 +63,7 @@ impl<'a> ShellTree<'a> {
                 let begins_in = zone.data.location().join(inside.as_str());
                 Ok(Self {
                     zones: vec![zone],
+                    histories: Histories::default(),
                     logs: None,
                     is_whole,
                     directory,
@@ -110,11 +110,23 @@ impl<'a> ShellTree<'a> {
         let logs = zones[0].tenant.root.existing_subdirectory(LOGS)?;
         Ok(Self {
             zones,
+            histories: Histories::default(),
             logs,
             is_whole: true,
             directory,
             begins_in,
         })
+    }
+
+    /// Has git find the repositories of the zones, for a line or for whoever types.
+    pub(super) fn show_histories(&mut self, private: &PrivateDirectory, line: Option<&str>) {
+        let begins_in = self.is_whole.then_some(&*self.begins_in);
+        self.histories = Histories::show(&self.zones, private, line, begins_in);
+    }
+
+    /// Has git find what was committed meanwhile.
+    pub(super) fn renew_histories(&self, private: &PrivateDirectory) {
+        self.histories.renew(&self.zones, private);
     }
 
     /// The zone that stands for the caller.
@@ -195,6 +207,8 @@ impl<'a> ShellTree<'a> {
         let is_interactive = request.command.is_none();
         let mut variables = environment::own(&text(&home), &text(&temporary), is_interactive);
         variables.extend(request.environment.iter().cloned());
+        let index = self.histories.index(self.main(), &temporary);
+        variables.extend(index.map(|index| ("GIT_INDEX_FILE".to_owned(), index)));
         variables.extend(network.into_iter().flat_map(EgressGrant::environment));
         let job = Job::Program {
             file: program.file.clone(),
@@ -224,6 +238,7 @@ impl<'a> ShellTree<'a> {
             false => program.executables.clone(),
         };
         execute.extend(programs.first().map(|real| real.target.clone()));
+        read.extend(self.histories.readable());
         let listed = if self.is_whole { &LISTED[..] } else { &[] };
         let base = base_spec(runs, job);
         JobSpec {
@@ -249,6 +264,7 @@ impl<'a> ShellTree<'a> {
                         target: temporary,
                         writable: true,
                     }])
+                    .chain(self.histories.mounts(private))
                     .collect(),
             }),
             starts_others: true,
@@ -275,11 +291,6 @@ impl<'a> ShellTree<'a> {
         });
         zones.chain(logs).collect()
     }
-}
-
-/// Returns `true` for a zone that a shell may change.
-fn is_own(zone: &Zone<'_>) -> bool {
-    matches!(zone.name, ZoneName::Storage | ZoneName::Documents)
 }
 
 fn text(path: &Path) -> String {

@@ -1,0 +1,432 @@
+//! Undo: what one answer, one change, or the last change of one path did is taken back.
+//!
+//! In a zone with history the commits are taken out of the files of today, by lines, and the outcome is
+//! one commit. In the others each step is taken back by itself, the last one first, and what it did goes
+//! into the bin. Either way the undo is a change of the list like others, so it can be undone.
+
+mod steps;
+
+use std::collections::{BTreeMap, HashSet};
+
+use fileshed_history::{CommitRange, changed_by};
+use fileshed_registry::{ChangeFilter, ListedChange};
+use fileshed_rules::Growth;
+use fileshed_types::{Caller, Chat, Error, Hint, NextCall, Repeat, ZoneName, diagnostics, random};
+use fileshed_zones::store::Store;
+use fileshed_zones::zone::{Zone, ZonePath};
+
+use crate::open_ended::{self, OpenEndedRequest};
+
+/// The operation, for history and logs.
+pub const OPERATION: &str = "shed_undo";
+
+/// Changes of one answer, or newer than it, that are looked at.
+const MOST: u32 = 10_000;
+
+/// Files that a refusal names.
+const NAMED: usize = 20;
+
+/// The changes to take back.
+#[derive(Clone, Copy, Debug)]
+pub enum Undoing<'u> {
+    /// Those of an answer; without an id, of the last one of the conversation that changed something.
+    Answer(Option<&'u str>),
+    /// One change, by its number.
+    Change(i64),
+    /// The last change of a path.
+    Path(&'u Zone<'u>, &'u ZonePath),
+}
+
+/// The outcome for one path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is as it was.
+    Restored,
+    /// It did not exist, and is gone.
+    Removed,
+    /// It got its name back.
+    MovedBack,
+    /// It has what it had, and what was changed since.
+    Merged,
+    /// It stays as it is: the reason is with it.
+    Kept(KeptReason),
+}
+
+/// Why something stays as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptReason {
+    /// Somebody changed it since, in the same place.
+    Changed,
+    /// Something else has the name.
+    Taken,
+    /// The former one was not kept.
+    Gone,
+}
+
+impl KeptReason {
+    /// Returns the reason in words.
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Changed => "was changed since",
+            Self::Taken => "has something else at its path",
+            Self::Gone => "was not kept",
+        }
+    }
+}
+
+/// One path of an undo.
+#[derive(Clone, Debug)]
+pub struct UndonePath {
+    /// The zone.
+    pub zone: ZoneName,
+    /// The name of the group whose zone it is.
+    pub group: Option<String>,
+    /// The path.
+    pub path: ZonePath,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// The result of an undo.
+#[derive(Clone, Debug)]
+pub struct Undone {
+    /// The id of the undo: an answer that can be undone. `None` if nothing was done.
+    pub id: Option<String>,
+    /// The answer whose changes were taken back.
+    pub answer: String,
+    /// Each path.
+    pub paths: Vec<UndonePath>,
+}
+
+/// The changes of one zone that are taken back, the last one first.
+struct ZoneChanges {
+    caller: Caller,
+    zone: ZoneName,
+    group: Option<String>,
+    changes: Vec<ListedChange>,
+}
+
+/// Takes changes back, in all zones of the caller. Where something stands in the way, nothing is done,
+/// unless `partial` allows the rest; a `dry_run` only says what would be done.
+pub fn undo(
+    store: &Store,
+    caller: &Caller,
+    what: Undoing<'_>,
+    (dry_run, partial): (bool, bool),
+) -> Result<Undone, Error> {
+    let changes = chosen(store, caller, what)?;
+    let only = match what {
+        Undoing::Path(_, path) => Some(path),
+        _ => None,
+    };
+    let answer = changes[0].change.answer.clone();
+    let id = format!("undo-{:08x}", u32::from_be_bytes(random::bytes()?));
+    let zones = by_zone(store, caller, changes, &id)?;
+    let mut paths = Vec::new();
+    for zone in &zones {
+        paths.extend(zone.take_back(store, only, true)?);
+    }
+    let kept: Vec<&UndonePath> = paths.iter().filter(|path| path.is_kept()).collect();
+    if !kept.is_empty() && !partial && !dry_run {
+        return Err(UndoError::of(&kept).into());
+    }
+    if dry_run || kept.len() == paths.len() {
+        let id = None;
+        return Ok(Undone { id, answer, paths });
+    }
+    paths.clear();
+    for zone in &zones {
+        paths.extend(zone.take_back(store, only, false)?);
+    }
+    // Of a path that several changes touched, the last outcome counts.
+    let mut named = HashSet::new();
+    paths.reverse();
+    paths.retain(|path| named.insert((path.zone, path.group.clone(), path.path.clone())));
+    paths.reverse();
+    let id = Some(id);
+    Ok(Undone { id, answer, paths })
+}
+
+impl UndonePath {
+    /// Returns `true` if it stays as it is.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        matches!(self.outcome, Outcome::Kept(_))
+    }
+}
+
+/// Returns the changes that are meant, the last one first; there is at least one.
+fn chosen(store: &Store, caller: &Caller, what: Undoing<'_>) -> Result<Vec<ListedChange>, Error> {
+    let registry = &store.registry;
+    let actor = store.tenant_key(caller)?;
+    let own = ChangeFilter {
+        actor: Some(&actor),
+        ..ChangeFilter::default()
+    };
+    let mut changes = match what {
+        Undoing::Change(number) => registry.change(number)?.into_iter().collect(),
+        Undoing::Answer(Some(answer)) => {
+            let answer = Some(answer);
+            registry.listed_changes(&ChangeFilter { answer, ..own }, MOST)?
+        }
+        Undoing::Answer(None) => {
+            let chat = Some(caller.chat.as_str());
+            let mut recent = registry.listed_changes(&ChangeFilter { chat, ..own }, MOST)?;
+            recent.retain(|row| row.undone_by.is_none() && row.change.undoes.is_none());
+            let last = recent.first().map(|row| row.change.answer.clone());
+            recent.retain(|row| Some(&row.change.answer) == last.as_ref());
+            recent
+        }
+        Undoing::Path(zone, path) => last_of_path(zone, path)?.into_iter().collect(),
+    };
+    if let Some(row) = changes.first().filter(|row| row.undone_by.is_some())
+        && changes.iter().all(|row| row.undone_by.is_some())
+    {
+        let answer = row.change.answer.clone();
+        return Err(UndoError::Undone { answer }.into());
+    }
+    changes.retain(|row| row.undone_by.is_none());
+    if changes.is_empty() {
+        return Err(match what {
+            Undoing::Path(zone, path) => {
+                let (zone, path) = (zone.name, path.clone());
+                UndoError::NoPath { zone, path }
+            }
+            _ => UndoError::Nothing,
+        }
+        .into());
+    }
+    Ok(changes)
+}
+
+/// Returns the last change of a path that was not taken back.
+fn last_of_path(zone: &Zone<'_>, path: &ZonePath) -> Result<Option<ListedChange>, Error> {
+    let filter = ChangeFilter {
+        tenant: Some(&zone.tenant.key),
+        zone: Some(zone.name.as_str()),
+        ..ChangeFilter::default()
+    };
+    let chat = zone.caller.chat.as_str();
+    for row in zone.store.registry.listed_changes(&filter, MOST)? {
+        let is_of_chat = zone.name != ZoneName::Uploads || row.change.chat == chat;
+        if row.undone_by.is_some() || !is_of_chat {
+            continue;
+        }
+        let touches = match range(&row) {
+            Some(range) => {
+                let (changed, _) = changed_by(&zone.base, &range, MOST as usize)?;
+                changed.iter().any(|file| file.path == *path)
+            }
+            None => {
+                let steps = row.change.steps();
+                steps.iter().any(|step| step.path() == path.as_str())
+            }
+        };
+        if touches {
+            return Ok(Some(row));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the commits of a change in a zone with history.
+#[must_use]
+pub fn range(row: &ListedChange) -> Option<CommitRange> {
+    let commit = row.change.commit.clone()?;
+    let before = row.change.before.clone();
+    Some(CommitRange { before, commit })
+}
+
+/// Returns the changes by the zones that the caller has; those of others do not exist.
+fn by_zone(
+    store: &Store,
+    caller: &Caller,
+    changes: Vec<ListedChange>,
+    id: &str,
+) -> Result<Vec<ZoneChanges>, Error> {
+    let own = store.tenant_key(caller)?;
+    let mut zones: BTreeMap<(String, String, String), ZoneChanges> = BTreeMap::new();
+    for row in changes {
+        let change = &row.change;
+        let zone = ZoneName::parse(&change.zone)?;
+        let group = change.tenant.strip_prefix("groups/").map(str::to_owned);
+        if group.is_none() && change.tenant != own {
+            return Err(UndoError::Nothing.into());
+        }
+        // Each conversation has uploads of its own.
+        let chat = match zone {
+            ZoneName::Uploads => Chat::new(&change.chat),
+            _ => caller.chat.clone(),
+        };
+        let key = (
+            change.tenant.clone(),
+            change.zone.clone(),
+            chat.as_str().to_owned(),
+        );
+        let of_zone = zones.entry(key).or_insert_with(|| ZoneChanges {
+            caller: Caller {
+                chat,
+                message: Some(id.to_owned()),
+                ..caller.clone()
+            },
+            zone,
+            group,
+            changes: Vec::new(),
+        });
+        of_zone.changes.push(row);
+    }
+    Ok(zones.into_values().collect())
+}
+
+impl ZoneChanges {
+    /// Takes the changes back, or only says what would be done.
+    fn take_back(
+        &self,
+        store: &Store,
+        only: Option<&ZonePath>,
+        dry_run: bool,
+    ) -> Result<Vec<UndonePath>, Error> {
+        let numbers: Vec<i64> = self.changes.iter().map(|row| row.number).collect();
+        let texts: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+        let caller = Caller {
+            undoes: self.zone.is_versioned().then(|| texts.join(",")),
+            ..self.caller.clone()
+        };
+        let zone = store.open_zone(&caller, self.zone, self.group.as_deref())?;
+        let zone = zone.made()?;
+        let outcomes = if self.zone.is_versioned() {
+            zone.expect_writable()?;
+            take_back_commits(&zone, &self.changes, only, dry_run)?
+        } else {
+            steps::take_back(&zone, &self.changes, only, dry_run)?
+        };
+        if !dry_run && outcomes.is_empty() {
+            store.registry.mark_undone(&numbers)?;
+        }
+        let group = zone.group().map(|group| group.name.clone());
+        let outcomes = outcomes.into_iter().map(|(path, outcome)| UndonePath {
+            zone: self.zone,
+            group: group.clone(),
+            path,
+            outcome,
+        });
+        Ok(outcomes.collect())
+    }
+}
+
+/// Takes back the commits of changes in a zone with history, as one commit.
+fn take_back_commits(
+    zone: &Zone<'_>,
+    changes: &[ListedChange],
+    only: Option<&ZonePath>,
+    dry_run: bool,
+) -> Result<Vec<(ZonePath, Outcome)>, Error> {
+    let ranges: Vec<CommitRange> = changes.iter().filter_map(range).collect();
+    let request = OpenEndedRequest {
+        operation: OPERATION,
+        command: OPERATION,
+        growth: Growth::Either,
+        message: match changes {
+            [row] => format!("Undo change {}", row.number),
+            _ => format!("Undo {} changes", changes.len()),
+        },
+    };
+    let permit = if dry_run {
+        None
+    } else {
+        Some(open_ended::begin(zone, request, None)?)
+    };
+    let reversal = zone.history(|history| history.reversal(&ranges, only))?;
+    for (path, _) in reversal.paths() {
+        crate::check_lock(zone, path)?;
+        crate::check_owner(zone, [path])?;
+    }
+    if let Some(permit) = permit {
+        let staging = zone.store.staging(&zone.tenant)?;
+        zone.history(|history| history.carry_out(&reversal, &staging))?;
+        let finished = permit.finish()?;
+        if let Some(refused) = finished.refused {
+            return Err(refused);
+        }
+    }
+    let outcome = |is_there| match is_there {
+        true => Outcome::Restored,
+        false => Outcome::Removed,
+    };
+    let done = reversal.paths();
+    let done = done.map(|(path, is_there)| (path.clone(), outcome(is_there)));
+    let kept = reversal.conflicts.iter();
+    let kept = kept.map(|path| (path.clone(), Outcome::Kept(KeptReason::Changed)));
+    Ok(done.chain(kept).collect())
+}
+
+impl UndoError {
+    /// The refusal of an undo that would leave these as they are.
+    fn of(kept: &[&UndonePath]) -> Self {
+        let name = |path: &&UndonePath| {
+            let Outcome::Kept(reason) = path.outcome else {
+                return String::new();
+            };
+            let place = match &path.group {
+                Some(group) => format!("group/{group}"),
+                None => path.zone.as_str().to_owned(),
+            };
+            format!("`{place}/{}` {}", path.path, reason.describe())
+        };
+        Self::Conflicts {
+            paths: kept.iter().take(NAMED).map(name).collect(),
+            count: kept.len(),
+        }
+    }
+}
+
+diagnostics! {
+    /// Changes that are not taken back.
+    #[derive(Debug, thiserror::Error)]
+    pub enum UndoError {
+        /// There is no such change.
+        #[error("no change of yours is meant: none was made, it is older than the list, or it was taken back")]
+        Nothing => {
+            code: FileNotFound,
+            hint: Hint::new("list the changes with ").call(NextCall::here("shed_history")),
+        },
+        /// The path has no change in the list.
+        #[error("the list has no change of `{path}` in `{zone}`")]
+        NoPath {
+            /// The zone.
+            zone: ZoneName = ZoneName::Storage,
+            /// The path.
+            path: ZonePath,
+        } => {
+            code: FileNotFound,
+            hint: Hint::new("list the changes of the zone with ")
+                .call(NextCall::here("shed_history").with("zone", zone.as_str())),
+            details: { "path": path.display() },
+        },
+        /// It was undone before.
+        #[error("the changes of `{answer}` were taken back already")]
+        Undone {
+            /// The answer.
+            answer: String,
+        } => {
+            code: FileExists,
+            hint: Hint::new("list the changes with ").call(NextCall::here("shed_history"))
+                .say("; an undo is undone by its own id"),
+            details: { "answer": answer },
+        },
+        /// Some files cannot be put back.
+        #[error("{count} of the files cannot be put back: {}", paths.join(", "))]
+        Conflicts {
+            /// Some of them, each with its reason.
+            paths: Vec<String> = vec!["`storage/notes.md` was changed since".to_owned()],
+            /// Their number.
+            count: usize = 1,
+        } => {
+            code: FileLocked,
+            hint: Hint::from(Repeat::with("partial", true))
+                .say(" to take back everything else; these stay as they are"),
+            details: { "conflicts": paths, "count": count },
+        },
+    }
+}

@@ -1,0 +1,383 @@
+//! Steps of a zone without history, taken back one by one.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+
+use fileshed_history::merge_texts;
+use fileshed_registry::{BinRow, ChangeFilter, ListedChange, Step};
+use fileshed_storage::{DiskError, Entry, Kind, Target, Totals};
+use fileshed_types::settings::MEBIBYTE;
+use fileshed_types::{Caller, Chat, Error, ZoneName};
+use fileshed_zones::zone::{Zone, ZonePath};
+
+use super::{KeptReason, MOST, OPERATION, Outcome};
+use crate::{cross_zone, receiver};
+
+/// The largest file that is merged by lines, in bytes.
+const LARGEST_MERGED: u64 = 8 * MEBIBYTE;
+
+/// The way back from one step.
+enum Way {
+    /// It goes into the bin, with directories above it that are empty then, beyond this depth.
+    Discard(ZonePath, usize),
+    /// The entry in the bin and what is at the path change places.
+    Swap(ZonePath, BinRow),
+    /// The entry in the bin comes back.
+    BringBack(ZonePath, BinRow),
+    /// It gets its former name; directories above it go as above.
+    Rename(ZonePath, ZonePath, usize),
+    /// It goes back to another zone; directories above it go as above.
+    Send(ZonePath, usize, ZoneName, ZonePath, String),
+    /// It gets this content.
+    Rewrite(ZonePath, Vec<u8>),
+    /// It loses the bytes between these two.
+    Shorten(ZonePath, u64, u64),
+    /// It stays.
+    Stay(ZonePath, KeptReason),
+}
+
+/// Takes the changes back, the last one first, or only says what would be done.
+pub(super) fn take_back(
+    zone: &Zone<'_>,
+    changes: &[ListedChange],
+    only: Option<&ZonePath>,
+    dry_run: bool,
+) -> Result<Vec<(ZonePath, Outcome)>, Error> {
+    let mut plan = Plan::of(zone, changes)?;
+    let mut outcomes = Vec::new();
+    for row in changes {
+        let steps = row.change.steps();
+        let meant = steps
+            .iter()
+            .rev()
+            .filter(|step| only.is_none_or(|only| step.path() == only.as_str()));
+        let mut ways = Vec::new();
+        for step in meant {
+            ways.extend(plan.way(row, step)?);
+        }
+        let last = ways.iter().rposition(|way| !matches!(way, Way::Stay(..)));
+        for (at, way) in ways.iter().enumerate() {
+            outcomes.push(way.outcome());
+            if dry_run {
+                continue;
+            }
+            // The last step says that the change is taken back.
+            let caller = Caller {
+                undoes: (Some(at) == last).then(|| row.number.to_string()),
+                ..zone.caller.clone()
+            };
+            let zone = zone.store.zone_as_it_is(&caller, zone.name)?;
+            way.go(&zone.made()?)?;
+        }
+        if !dry_run && ways.is_empty() {
+            zone.store.registry.mark_undone(&[row.number])?;
+        }
+    }
+    Ok(outcomes)
+}
+
+/// What is known of the zone while steps are judged.
+struct Plan<'p> {
+    zone: &'p Zone<'p>,
+    /// Steps of changes that stay, by path: the number of the change with each.
+    others: HashMap<String, Vec<(i64, Step)>>,
+    /// Paths that later steps leave as the next step left them.
+    settled: HashSet<String>,
+}
+
+impl<'p> Plan<'p> {
+    fn of(zone: &'p Zone<'p>, changes: &[ListedChange]) -> Result<Self, Error> {
+        let oldest = changes.iter().map(|row| row.number).min();
+        let filter = ChangeFilter {
+            tenant: Some(&zone.tenant.key),
+            zone: Some(zone.name.as_str()),
+            after: oldest,
+            ..ChangeFilter::default()
+        };
+        let undone: HashSet<i64> = changes.iter().map(|row| row.number).collect();
+        let mut others: HashMap<String, Vec<(i64, Step)>> = HashMap::new();
+        let mut rows = zone.store.registry.listed_changes(&filter, MOST)?;
+        rows.retain(|row| {
+            // A change and its undo are nothing together.
+            let stands = row.undone_by.is_none() && row.change.undoes.is_none();
+            let is_of_chat =
+                zone.name != ZoneName::Uploads || row.change.chat == zone.caller.chat.as_str();
+            stands && is_of_chat && !undone.contains(&row.number)
+        });
+        for row in rows.iter().rev() {
+            for step in row.change.steps() {
+                let path = step.path().to_owned();
+                others.entry(path).or_default().push((row.number, step));
+            }
+        }
+        Ok(Self {
+            zone,
+            others,
+            settled: HashSet::new(),
+        })
+    }
+
+    /// Returns the way back from a step; `None` if nothing is left to do.
+    fn way(&mut self, row: &ListedChange, step: &Step) -> Result<Option<Way>, Error> {
+        let path = ZonePath::found(step.path().to_owned());
+        let there = self.zone.data.existing_entry(&path)?;
+        let is_settled = self.settled.contains(step.path());
+        let stay = |reason| Ok(Some(Way::Stay(path.clone(), reason)));
+        let way = match step {
+            Step::Made {
+                existing, state, ..
+            } => match there {
+                None if !is_settled => return Ok(None),
+                Some(entry) if !is_settled && !self.is_unchanged(row, &entry, *state)? => {
+                    return stay(KeptReason::Changed);
+                }
+                _ => Way::Discard(path.clone(), *existing),
+            },
+            Step::Replaced { state, kept, .. } => {
+                let Some(kept) = self.in_bin(kept.as_deref())? else {
+                    return stay(KeptReason::Gone);
+                };
+                match there {
+                    Some(entry) if is_settled || self.is_unchanged(row, &entry, *state)? => {
+                        Way::Swap(path.clone(), kept)
+                    }
+                    None if is_settled => Way::Swap(path.clone(), kept),
+                    Some(entry) => match self.merged(row, &entry, &kept)? {
+                        Some(content) => Way::Rewrite(path.clone(), content),
+                        None => return stay(KeptReason::Changed),
+                    },
+                    None => return stay(KeptReason::Changed),
+                }
+            }
+            Step::Removed { kept, .. } => {
+                let Some(kept) = self.in_bin(kept.as_deref())? else {
+                    return stay(KeptReason::Gone);
+                };
+                if there.is_some() && !is_settled {
+                    return stay(KeptReason::Taken);
+                }
+                Way::BringBack(path.clone(), kept)
+            }
+            Step::Moved { from, existing, .. } => {
+                let back = ZonePath::found(from.clone());
+                let is_free =
+                    self.settled.contains(from) || self.zone.data.existing_entry(&back)?.is_none();
+                if there.is_none() && !is_settled {
+                    return stay(KeptReason::Changed);
+                }
+                if !is_free {
+                    return stay(KeptReason::Taken);
+                }
+                self.settled.insert(from.clone());
+                Way::Rename(path.clone(), back, *existing)
+            }
+            Step::Came {
+                existing,
+                zone,
+                from,
+                chat,
+                ..
+            } => {
+                if there.is_none() && !is_settled {
+                    return stay(KeptReason::Changed);
+                }
+                let (zone, from) = (ZoneName::parse(zone)?, ZonePath::found(from.clone()));
+                Way::Send(path.clone(), *existing, zone, from, chat.clone())
+            }
+            Step::Appended { before, after, .. } => {
+                let is_longer = there.as_ref().is_some_and(|entry| entry.size() >= *after);
+                if !is_settled && (!is_longer || self.is_replaced_after(row, step.path())) {
+                    return stay(KeptReason::Changed);
+                }
+                Way::Shorten(path.clone(), *before, *after)
+            }
+        };
+        self.settled.insert(step.path().to_owned());
+        Ok(Some(way))
+    }
+
+    fn in_bin(&self, id: Option<&str>) -> Result<Option<BinRow>, Error> {
+        let Some(id) = id else {
+            return Ok(None);
+        };
+        let tenant = &self.zone.tenant.key;
+        Ok(self.zone.store.registry.entry_in_bin(tenant, id)?)
+    }
+
+    /// Returns the steps at a path of changes after this one that stay.
+    fn after(&self, row: &ListedChange, path: &str) -> impl Iterator<Item = &Step> {
+        let steps = self.others.get(path).into_iter().flatten();
+        let number = row.number;
+        steps.filter_map(move |(of, step)| (*of > number).then_some(step))
+    }
+
+    fn is_replaced_after(&self, row: &ListedChange, path: &str) -> bool {
+        let is_other = |step: &Step| !matches!(step, Step::Appended { .. });
+        self.after(row, path).any(is_other)
+    }
+
+    /// Returns `true` if an entry is as the change left it.
+    fn is_unchanged(
+        &self,
+        row: &ListedChange,
+        entry: &Entry,
+        state: Option<(u64, u64, i64)>,
+    ) -> Result<bool, Error> {
+        let path = entry.path().as_str();
+        if entry.kind() != Kind::Directory {
+            return Ok(match state {
+                Some(state) => entry.stamp().content() == state,
+                None => self.after(row, path).next().is_none(),
+            });
+        }
+        let below = format!("{path}/");
+        let mut others = self.others.iter();
+        let is_touched = others.any(|(other, steps)| {
+            (other == path || other.starts_with(&below))
+                && steps.iter().any(|(number, _)| *number > row.number)
+        });
+        if is_touched {
+            return Ok(false);
+        }
+        let mut is_older = true;
+        self.zone.data.walk(entry.path(), |found| {
+            let is_later = found.stat.st_mtime > row.change.changed_at;
+            if is_later && found.kind == Kind::File && !self.settled.contains(found.path.as_str()) {
+                is_older = false;
+            }
+            Ok(is_older)
+        })?;
+        Ok(is_older)
+    }
+
+    /// Returns the text that has both what the entry in the bin had and what was changed since; `None`
+    /// if that cannot be told.
+    fn merged(
+        &self,
+        row: &ListedChange,
+        entry: &Entry,
+        kept: &BinRow,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let bin = self.zone.tenant.bin()?;
+        let content = |id: &str| -> Result<Option<Vec<u8>>, Error> {
+            let entry = bin.existing_entry(&ZonePath::found(id.to_owned()))?;
+            let is_text =
+                |entry: &Entry| entry.kind() == Kind::File && entry.size() <= LARGEST_MERGED;
+            let entry = entry.filter(is_text);
+            Ok(entry.map(|entry| entry.content()).transpose()?)
+        };
+        if entry.kind() != Kind::File || entry.size() > LARGEST_MERGED {
+            return Ok(None);
+        }
+        let now = entry.content()?;
+        // What the change wrote: the next one put it into the bin, or added to its end.
+        let wrote = match self.after(row, entry.path().as_str()).next() {
+            Some(Step::Replaced { kept: Some(id), .. }) => content(id)?,
+            Some(Step::Appended { before, .. }) => now.get(..*before as usize).map(<[u8]>::to_vec),
+            _ => None,
+        };
+        let (Some(wrote), Some(former)) = (wrote, content(&kept.id)?) else {
+            return Ok(None);
+        };
+        Ok(merge_texts(&wrote, &now, &former))
+    }
+}
+
+impl Way {
+    fn outcome(&self) -> (ZonePath, Outcome) {
+        let (path, outcome) = match self {
+            Self::Discard(path, _) => (path, Outcome::Removed),
+            Self::Swap(path, _) | Self::BringBack(path, _) | Self::Shorten(path, ..) => {
+                (path, Outcome::Restored)
+            }
+            Self::Rename(_, path, _) => (path, Outcome::MovedBack),
+            Self::Send(path, ..) => (path, Outcome::MovedBack),
+            Self::Rewrite(path, _) => (path, Outcome::Merged),
+            Self::Stay(path, reason) => (path, Outcome::Kept(*reason)),
+        };
+        (path.clone(), outcome)
+    }
+
+    /// Takes the step back.
+    fn go(&self, zone: &Zone<'_>) -> Result<(), Error> {
+        let writer = receiver(zone, OPERATION)?;
+        let gone = || Error::from(super::UndoError::Nothing);
+        match self {
+            Self::Stay(..) => {}
+            Self::Discard(path, existing) => {
+                let entry = zone.data.entry_as_named(path)?;
+                writer.delete(&entry, None)?;
+                remove_empty(zone, path, *existing)?;
+            }
+            Self::Swap(path, row) => {
+                let entry = zone.data.entry_as_named(path)?;
+                let change = writer
+                    .swap_with_bin(row.clone(), &entry)?
+                    .ok_or_else(gone)?;
+                change.commit(None, OPERATION)?;
+            }
+            Self::BringBack(path, row) => {
+                let vacancy = zone.data.vacancy_as_named(path)?;
+                let change = writer.bring_back(row.clone(), vacancy)?.ok_or_else(gone)?;
+                change.commit(None, OPERATION)?;
+            }
+            Self::Rename(path, back, existing) => {
+                let entry = zone.data.entry_as_named(path)?;
+                let vacancy = zone.data.vacancy_as_named(back)?;
+                writer.rename(&entry, vacancy)?.commit(None, OPERATION)?;
+                remove_empty(zone, path, *existing)?;
+            }
+            Self::Send(path, existing, to, back, chat) => {
+                drop(writer);
+                let caller = Caller {
+                    chat: match to {
+                        ZoneName::Uploads => Chat::new(chat),
+                        _ => zone.caller.chat.clone(),
+                    },
+                    ..zone.caller.clone()
+                };
+                let to = zone.store.zone_as_it_is(&caller, *to)?.made()?;
+                let writers = cross_zone::writers_unasked(zone, &to, OPERATION)?;
+                let entry = zone.data.entry_as_named(path)?;
+                let weight = zone.data.weigh(&entry, |_| false)?;
+                let target = Target::Vacancy(to.data.vacancy_as_named(back)?);
+                cross_zone::relocate(writers, &entry, &weight, (target, Totals::default()))?
+                    .commit(None, OPERATION)?;
+                remove_empty(zone, path, *existing)?;
+            }
+            Self::Rewrite(path, content) => {
+                let staged = zone.stage(content)?;
+                let target = Target::Entry(zone.data.entry_as_named(path)?);
+                writer.write(staged, target, None, OPERATION)?;
+            }
+            Self::Shorten(path, before, after) => {
+                let entry = zone.data.entry_as_named(path)?;
+                let fail = |error| DiskError::of("read", path, error);
+                let mut file = entry.open()?;
+                let mut staged = zone.stage(&[])?;
+                let mut head = (&mut file).take(*before);
+                std::io::copy(&mut head, staged.file()).map_err(fail)?;
+                file.seek(SeekFrom::Start(*after)).map_err(fail)?;
+                std::io::copy(&mut file, staged.file()).map_err(fail)?;
+                staged.file().flush().map_err(fail)?;
+                writer.write(staged, Target::Entry(entry), None, OPERATION)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Removes the directories above a path that are empty, but for the first ones.
+fn remove_empty(zone: &Zone<'_>, path: &ZonePath, existing: usize) -> Result<(), Error> {
+    let staging = zone.store.staging(&zone.tenant)?;
+    let above = std::iter::successors(path.parent(), ZonePath::parent);
+    for directory in above.take_while(|above| above.segments().count() > existing) {
+        let is_empty = zone.data.list(&directory).is_ok_and(|list| list.is_empty());
+        if !is_empty {
+            break;
+        }
+        let entry = zone.data.entry_as_named(&directory)?;
+        staging.remove(&entry)?.keep()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! The way back from single commits: what they changed is taken out of the files of today.
+
+use std::collections::BTreeSet;
+
+use git2::{Commit, Delta, DiffDelta, ErrorCode, MergeFileInput, Oid, Repository, Tree};
+
+use super::content::zone_path;
+use super::layout::NAME;
+use super::{ChangeKind, FileChange, History, HistoryError, Result, object};
+use fileshed_storage::{Root, Staging};
+use fileshed_types::zone::ZonePath;
+
+/// A commit to take back, and the state before it.
+#[derive(Clone, Debug)]
+pub struct CommitRange {
+    /// The commit before; `None` for the parent.
+    pub before: Option<String>,
+    /// The last commit.
+    pub commit: String,
+}
+
+/// What has to change so that commits are taken back.
+#[derive(Debug, Default)]
+pub struct Reversal {
+    /// Each path with the content and mode that it gets; `None` if it goes.
+    changes: Vec<(ZonePath, Option<(Oid, i32)>)>,
+    /// Files that others changed in the same lines since: they stay as they are.
+    pub conflicts: Vec<ZonePath>,
+}
+
+impl Reversal {
+    /// Returns each path that changes, with `true` if a file is there then.
+    pub fn paths(&self) -> impl Iterator<Item = (&ZonePath, bool)> {
+        let changes = self.changes.iter();
+        changes.map(|(path, content)| (path, content.is_some()))
+    }
+}
+
+impl CommitRange {
+    /// Returns the trees before and after.
+    fn trees<'r>(&self, repository: &'r Repository) -> Result<(Tree<'r>, Tree<'r>)> {
+        let fail = HistoryError::git("read");
+        let commit = |id: &str| -> Result<Commit<'r>> {
+            let found = Oid::from_str(id).and_then(|id| repository.find_commit(id));
+            found.map_err(&fail)
+        };
+        let after = commit(&self.commit)?;
+        let parent = match &self.before {
+            Some(before) => Some(commit(before)?),
+            None => match after.parent(0) {
+                Ok(parent) => Some(parent),
+                Err(error) if error.code() == ErrorCode::NotFound => None,
+                Err(error) => return Err(fail(error)),
+            },
+        };
+        let before = match parent {
+            Some(parent) => object::tree(repository, parent.tree_id())?,
+            None => nothing(repository)?,
+        };
+        Ok((before, object::tree(repository, after.tree_id())?))
+    }
+}
+
+/// The tree without a file.
+fn nothing(repository: &Repository) -> Result<Tree<'_>> {
+    let fail = HistoryError::git("read");
+    let empty = repository.treebuilder(None).and_then(|none| none.write());
+    object::tree(repository, empty.map_err(fail)?)
+}
+
+impl History {
+    /// Finds what has to change so that these commits, the last one first, are taken back; where `only`
+    /// is given, at that path and below it. What was changed since stays: texts are merged by lines.
+    pub fn reversal(&self, commits: &[CommitRange], only: Option<&ZonePath>) -> Result<Reversal> {
+        let (repository, fail) = (&self.repository, HistoryError::git("merge"));
+        let now = match self.head_commit()? {
+            Some(head) => object::tree(repository, head.tree_id())?,
+            None => nothing(repository)?,
+        };
+        let mut ours = object::tree(repository, now.id())?;
+        let mut conflicts = BTreeSet::new();
+        for range in commits {
+            let (before, after) = range.trees(repository)?;
+            let mut merged = repository
+                .merge_trees(&after, &ours, &before, None)
+                .map_err(&fail)?;
+            let found = merged
+                .conflicts()
+                .and_then(Iterator::collect::<std::result::Result<Vec<_>, _>>);
+            for conflict in found.map_err(&fail)? {
+                let sides = [&conflict.our, &conflict.their, &conflict.ancestor];
+                let Some(path) = sides
+                    .into_iter()
+                    .flatten()
+                    .next()
+                    .map(|side| side.path.clone())
+                else {
+                    continue;
+                };
+                let text = String::from_utf8_lossy(&path).into_owned();
+                merged
+                    .conflict_remove(text.as_ref())
+                    .and_then(|()| {
+                        conflict.our.map_or(Ok(()), |mut our| {
+                            our.flags &= !STAGE;
+                            merged.add(&our)
+                        })
+                    })
+                    .map_err(&fail)?;
+                conflicts.insert(text);
+            }
+            let tree = merged.write_tree_to(repository).map_err(&fail)?;
+            ours = object::tree(repository, tree)?;
+        }
+        let is_meant = |path: &ZonePath| {
+            only.is_none_or(|only| path == only || path.as_str().starts_with(&format!("{only}/")))
+        };
+        let diff = repository.diff_tree_to_tree(Some(&now), Some(&ours), None);
+        let diff = diff.map_err(&fail)?;
+        let changes = diff.deltas().filter_map(|delta| {
+            let path = path_of(&delta)?;
+            let file = delta.new_file();
+            let is_there = delta.status() != Delta::Deleted;
+            let content = is_there.then(|| (file.id(), u32::from(file.mode()) as i32));
+            is_meant(&path).then_some((path, content))
+        });
+        let conflicts = conflicts.iter().map(|path| zone_path(path));
+        Ok(Reversal {
+            changes: changes.collect(),
+            conflicts: conflicts.filter(is_meant).collect(),
+        })
+    }
+
+    /// Changes the files on disk as a reversal says. The caller has the write lock, and commits.
+    pub fn carry_out(&self, reversal: &Reversal, staging: &Staging) -> Result<()> {
+        for (path, content) in &reversal.changes {
+            if content.is_none() {
+                self.take_away(path, staging)?;
+                self.take_away_empty(path.parent(), None, staging)?;
+            }
+        }
+        for (path, content) in &reversal.changes {
+            if let Some((id, mode)) = content {
+                self.put_back(path, *id, *mode, staging)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The bits of an index entry that say which side of a conflict it is.
+const STAGE: u16 = 0x3000;
+
+fn path_of(delta: &DiffDelta<'_>) -> Option<ZonePath> {
+    let file = match delta.status() {
+        Delta::Deleted => delta.old_file(),
+        _ => delta.new_file(),
+    };
+    let path = file.path()?.to_str()?;
+    Some(zone_path(path))
+}
+
+/// Returns the files that commits changed, at most so many, and how many there are. Changes nothing in
+/// the repository, which lies in `parent`.
+pub fn changed_by(
+    parent: &Root,
+    range: &CommitRange,
+    most: usize,
+) -> Result<(Vec<FileChange>, usize)> {
+    let fail = HistoryError::git("read");
+    let repository = Repository::open_bare(parent.location().join(NAME)).map_err(&fail)?;
+    let (before, after) = range.trees(&repository)?;
+    let diff = repository.diff_tree_to_tree(Some(&before), Some(&after), None);
+    let diff = diff.map_err(&fail)?;
+    let deltas = diff.deltas();
+    let count = deltas.len();
+    let changes = deltas.filter_map(|delta| {
+        let kind = match delta.status() {
+            Delta::Added => ChangeKind::Added,
+            Delta::Deleted => ChangeKind::Deleted,
+            _ => ChangeKind::Modified,
+        };
+        Some(FileChange {
+            path: path_of(&delta)?,
+            kind,
+        })
+    });
+    Ok((changes.take(most).collect(), count))
+}
+
+/// Merges two texts that both come from `base`, by lines; `None` if they changed the same ones, or if one
+/// is no text.
+#[must_use]
+pub fn merge_texts(base: &[u8], one: &[u8], other: &[u8]) -> Option<Vec<u8>> {
+    if [base, one, other].iter().any(|text| text.contains(&0)) {
+        return None;
+    }
+    let input = |content| {
+        let mut input = MergeFileInput::new();
+        input.content(content);
+        input
+    };
+    let merged = git2::merge_file(&input(base), &input(one), &input(other), None).ok()?;
+    merged.is_automergeable().then(|| merged.content().to_vec())
+}

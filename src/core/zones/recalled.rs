@@ -1,0 +1,107 @@
+//! What an earlier call named, for calls that cannot name it.
+//!
+//! The proxy in front of the terminal passes no header of its own choice, so the groups of its user and
+//! the answer that is being written come from other calls: those of the same user, and of the same
+//! conversation. They are forgotten soon: a user who has left a group must not see it for long.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::time::{Duration, Instant};
+
+use fileshed_types::{Caller, Channel, Chat, Clock, Mutex, UserId};
+
+use crate::store::Store;
+
+/// Most that is remembered.
+const ENTRIES_MAX: usize = 10_000;
+
+/// Memory of what calls named.
+#[derive(Debug)]
+pub struct Recalled<K, V> {
+    entries: Mutex<HashMap<K, (Instant, V)>>,
+    clock: Clock,
+    /// How long what was named counts.
+    counts: Duration,
+}
+
+/// The answers that are being written, by user and conversation.
+pub(crate) type Answers = Recalled<(Option<UserId>, Chat), String>;
+
+impl<K: Clone + Eq + Hash, V: Clone> Recalled<K, V> {
+    pub(crate) fn new(counts: Duration, clock: &Clock) -> Self {
+        Self {
+            entries: Mutex::default(),
+            clock: clock.clone(),
+            counts,
+        }
+    }
+
+    /// Remembers what a call named, in the place of what was named longest ago if there is no room.
+    pub fn remember(&self, key: K, value: V) {
+        let mut entries = self.entries.lock();
+        if entries.len() >= ENTRIES_MAX && !entries.contains_key(&key) {
+            entries.retain(|_, (at, _)| self.counts(*at));
+            let oldest = entries.iter().min_by_key(|(_, (at, _))| *at);
+            if let Some(oldest) = oldest.map(|(key, _)| key.clone())
+                && entries.len() >= ENTRIES_MAX
+            {
+                entries.remove(&oldest);
+            }
+        }
+        entries.insert(key, (self.clock.instant(), value));
+    }
+
+    /// Returns what was named last; nothing where that is too long ago.
+    pub(crate) fn recall(&self, key: &K) -> Option<V> {
+        let entries = self.entries.lock();
+        let (at, value) = entries.get(key)?;
+        self.counts(*at).then(|| value.clone())
+    }
+
+    fn counts(&self, at: Instant) -> bool {
+        self.clock.elapsed(at) < self.counts
+    }
+}
+
+impl Store {
+    /// Has a model's call of a terminal belong to the answer that its conversation named last. What a
+    /// person does there belongs to none, and neither does a call by somebody's own token.
+    pub fn settle_answer(&self, caller: &mut Caller) {
+        if caller.token.is_some() || caller.chat == Chat::default() {
+            return;
+        }
+        let conversation = (caller.user.clone(), caller.chat.clone());
+        match caller.message.clone() {
+            Some(message) => self.answers.remember(conversation, message),
+            None if caller.channel == Some(Channel::Terminal) => {
+                caller.message = self.answers.recall(&conversation);
+            }
+            None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fileshed_types::Chat;
+
+    use super::*;
+
+    #[test]
+    fn as_much_is_remembered_as_there_is_room_for_and_as_long_as_it_counts() {
+        let (clock, counts) = (Clock::movable(), Duration::from_secs(60));
+        let recalled = Recalled::new(counts, &clock);
+        for number in 0..=ENTRIES_MAX {
+            recalled.remember(Chat::new(&format!("c{number}")), number);
+            clock.pass(Duration::from_millis(1));
+        }
+        let last = Chat::new(&format!("c{ENTRIES_MAX}"));
+        assert_eq!(recalled.recall(&Chat::new("c0")), None);
+        assert_eq!(recalled.recall(&Chat::new("c1")), Some(1));
+        assert_eq!(recalled.recall(&last), Some(ENTRIES_MAX));
+        recalled.remember(last.clone(), 7);
+        assert_eq!(recalled.recall(&last), Some(7));
+        clock.pass(counts);
+        assert_eq!(recalled.recall(&last), None);
+    }
+}

@@ -1,0 +1,98 @@
+// What was changed, by the answer or the deed that changed it, and the way back.
+
+import { html, useEffect } from "./lib/core.js";
+import { showHistory } from "./actions.js";
+import { read, send } from "./api.js";
+import { base, byDay, clock, count, parent } from "./format.js";
+import { attempt, hash, NO_CHAT, personal, refreshStats, tell } from "./state.js";
+import { word } from "./words.js";
+
+/** @typedef {{path: string, did: "made"|"changed"|"removed"|"moved", from?: string}} Step */
+/** @typedef {{number: number, zone: string, group?: string, operation: string, count: number, paths: Step[], is_undone: boolean, can_undo: boolean, has_history: boolean}} Change */
+/** @typedef {{answer: string, at: string, by: "model"|"person", author?: string, chat?: string, title?: string, count: number, is_undone: boolean, can_undo: boolean, changes: Change[]}} Answer */
+
+const answers = personal(/** @type {Answer[]|null} */ (null));
+const next = personal(/** @type {number|undefined} */ (undefined));
+
+/** @param {Record<string, string>} query which of all */
+async function more(query) {
+  const found = await attempt(() => read("changes", query));
+  if (!found) return;
+  answers.value = query.before ? [...answers.value ?? [], ...found.answers] : found.answers;
+  next.value = found.next;
+}
+
+/** Takes back what was done, and shows what there is then. @param {string} which @param {Record<string, string>} shown */
+async function undo(which, shown) {
+  const undone = await attempt(() => send(`undo?${which}`, {}));
+  if (undone) tell(undone.message ?? word("undone"));
+  await more(shown);
+  refreshStats();
+}
+
+/** Who did it. @param {Answer} answer */
+function who({ by, author }) {
+  if (by === "person") return author ?? word("person_you");
+  return author ? word("assistant_of", author) : word("assistant");
+}
+
+/** @param {{change: Change, chat?: string, step: Step}} given */
+function Path({ change, chat, step }) {
+  const { zone, group, has_history } = change;
+  const at = zone === "uploads" ? { zone, chat: chat ?? NO_CHAT } : { zone, group };
+  const shown = `${group ?? word(zone)}/${step.path}`;
+  const to = hash({ ...at, path: parent(step.path), open: base(step.path) });
+  return html`<li>
+    <span class="change-path">${step.did === "removed" ? shown : html`<a href=${to}>${shown}</a>`}</span>
+    <span class="did did-${step.did}">${word(`did_${step.did}`, step.from ?? "")}</span>
+    ${has_history && html`<button class="text" aria-label=${`${word("history")}: ${step.path}`} onClick=${() => showHistory(step.path, at)}>${word("history")}</button>`}
+  </li>`;
+}
+
+/** @param {{what: {is_undone: boolean, can_undo: boolean}, which: string, label: string, shown: Record<string, string>}} given */
+function Undo({ what, which, label, shown }) {
+  if (what.is_undone) return html`<span class="did">${word("undone")}</span>`;
+  return what.can_undo && html`<button aria-label=${`${word("undo")}: ${label}`} onClick=${() => undo(which, shown)}>${word("undo")}</button>`;
+}
+
+/** @param {{answer: Answer, shown: Record<string, string>, isOpen: boolean}} given */
+function AnswerRow({ answer, shown, isOpen }) {
+  const files = answer.count === 1 ? word("change_one") : word("change_many", count(answer.count));
+  const label = `${who(answer)}, ${clock(answer.at)}: ${files}`;
+  const isOne = answer.changes.length === 1;
+  return html`<li class="answer">
+    <details open=${isOpen}>
+      <summary><strong>${label}</strong>${answer.title && html`<span>${word("in_chat", answer.title)}</span>`}</summary>
+      ${answer.changes.map((change) => html`<div class="change-of" key=${change.number}>
+        <ul aria-label=${change.operation}>
+          ${change.paths.map((step) => html`<${Path} change=${change} chat=${answer.chat} step=${step} />`)}
+          ${change.count > change.paths.length && html`<li>${word("more_files", count(change.count - change.paths.length))}</li>`}
+        </ul>
+        ${!isOne && html`<${Undo} what=${change} which=${`change=${change.number}`} label=${base(change.paths[0]?.path ?? change.operation)} shown=${shown} />`}
+      </div>`)}
+    </details>
+    <${Undo} what=${answer} which=${`answer=${encodeURIComponent(answer.answer)}`} label=${label} shown=${shown} />
+  </li>`;
+}
+
+/** The list of changes by answer and by day, or one answer. @param {{answer?: string}} given */
+export function Changes({ answer }) {
+  /** @type {Record<string, string>} */
+  const shown = answer ? { answer } : {};
+  useEffect(() => {
+    more(shown);
+  }, []);
+  const listed = answers.value;
+  return html`<div class="results">
+    <h2>${word("changes")}</h2>
+    <p>${word("changes_note")}</p>
+    ${answer && html`<p><a href="#/changes">${word("all_changes")}</a></p>`}
+    ${!listed && html`<p role="status" class="nothing"><span class="spinner" aria-hidden="true"></span>${word("loading")}</p>`}
+    ${listed?.length === 0 && html`<p class="nothing" role="status">${word("no_changes")}</p>`}
+    ${byDay(listed ?? [], ({ at }) => at).map(([title, some]) => html`<section key=${title} aria-label=${title}>
+      <h3 class="day">${title}</h3>
+      <ul>${some.map((one) => html`<${AnswerRow} key=${one.answer} answer=${one} shown=${shown} isOpen=${Boolean(answer)} />`)}</ul>
+    </section>`)}
+    ${next.value !== undefined && html`<p><button onClick=${() => more({ ...shown, before: String(next.value) })}>${word("show_more")}</button></p>`}
+  </div>`;
+}
