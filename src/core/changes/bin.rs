@@ -6,6 +6,8 @@
 
 mod moves;
 
+pub(crate) use moves::row_in_bin;
+
 use fileshed_registry::BinRow;
 use fileshed_storage::{DiskError, Entry};
 use fileshed_types::{Caller, Chat, Error, Hint, NextCall, Repeat, diagnostics};
@@ -48,13 +50,9 @@ pub fn keeps_removed(zone: &Zone<'_>) -> bool {
     has_bin(zone.store) && zone.name == ZoneName::Storage
 }
 
-/// Removes an entry as a command does; returns `true` if it is in the bin.
-pub fn remove_as_command(
-    zone: &Zone<'_>,
-    entry: &Entry,
-    operation: &'static str,
-) -> Result<bool, Error> {
-    crate::remover(zone, operation)?.delete(entry, None)
+/// Removes an entry as `rm` does; returns `true` if it is in the bin.
+pub fn remove_as_command(zone: &Zone<'_>, entry: &Entry) -> Result<bool, Error> {
+    crate::remover(zone, "rm")?.delete(entry, None)
 }
 
 /// Measures what came into the bin since then: who held it open may have gone on writing.

@@ -79,6 +79,13 @@ impl Registry {
         })
     }
 
+    /// Enters what is about to go into the bin.
+    pub fn announce_to_bin(&self, row: &BinRow) -> Result<()> {
+        self.transact_unflushed(&[&row.tenant], |transaction| {
+            announce(transaction, std::slice::from_ref(row))
+        })
+    }
+
     /// Measures the bin of a tenant by its rows.
     pub fn measure_bin(&self, tenant: &str) -> Result<()> {
         measure(self, tenant)

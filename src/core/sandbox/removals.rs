@@ -229,7 +229,7 @@ pub fn remove() -> u8 {
         }
     }
     if lost {
-        eprint!("{GONE}");
+        say(io::stderr(), GONE);
     }
     if let Some(removal) = removal
         && removal.names.len() == kept.len()
@@ -247,8 +247,12 @@ pub fn remove() -> u8 {
         .arg0(COMMAND)
         .args(arguments)
         .exec();
-    eprintln!("{COMMAND}: {error}");
+    say(io::stderr(), &format!("{COMMAND}: {error}\n"));
     FAILED
+}
+
+fn say(mut stream: impl io::Write, text: &str) {
+    let _nobody_reads = stream.write_all(text.as_bytes());
 }
 
 /// Asks the server to move what is at a path into the bin; `None` where the program itself is to see to it.
@@ -279,7 +283,8 @@ fn ask(path: &[u8], removal: &Removal) -> Option<Answer> {
     });
     if matches!(answer, Answer::Kept | Answer::Gone) && removal.verbose {
         let kind = if is_directory { "directory " } else { "" };
-        println!("removed {kind}'{}'", String::from_utf8_lossy(path));
+        let path = String::from_utf8_lossy(path);
+        say(io::stdout(), &format!("removed {kind}'{path}'\n"));
     }
     Some(answer)
 }

@@ -2,6 +2,7 @@
 
 mod alone;
 mod documents;
+mod former;
 mod kept;
 mod life;
 mod limits;

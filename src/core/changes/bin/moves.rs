@@ -38,7 +38,7 @@ impl Writer<'_> {
 }
 
 /// Returns the row of what goes into the bin.
-fn row_in_bin(zone: &Zone<'_>, taken: &Taken, days: u64) -> Result<BinRow, Error> {
+pub(crate) fn row_in_bin(zone: &Zone<'_>, taken: &Taken, days: u64) -> Result<BinRow, Error> {
     let deleted_at = zone.store.clock.now().as_second();
     let days = i64::try_from(days).unwrap_or(i64::MAX);
     Ok(BinRow {

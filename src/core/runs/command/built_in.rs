@@ -50,7 +50,7 @@ pub(super) fn rm(
         let is_directory = |entry: &Entry| entry.kind() == Kind::Directory;
         match zone.data.entry_as_written(name)? {
             Some(entry) if removal.recursive || !is_directory(&entry) => {
-                if !remove_as_command(zone, &entry, "shed_exec")? && said.stderr.is_empty() {
+                if !remove_as_command(zone, &entry)? && said.stderr.is_empty() {
                     said.stderr.push_str(GONE);
                 }
                 let kind = if is_directory(&entry) {

@@ -2,7 +2,9 @@
 
 use super::invocation::{Invocation, Run, SQLITE};
 use super::outcome::CommandOutcome;
-use super::{CommandLine, ExecError, Ran, built_in, git, line, names, pipeline, unsearched};
+use super::{
+    CommandLine, ExecError, Ran, built_in, git, line, names, pipeline, targets, unsearched,
+};
 use crate::databases::{self, Statement};
 use crate::misnamed::misnamed_note;
 use crate::process::{StreamFile, sink};
@@ -53,7 +55,8 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
             growth: plan.growth,
             message: describe(command_line),
         };
-        let permit = open_ended::begin(zone, request, hold)?;
+        let mut permit = open_ended::begin(zone, request, hold)?;
+        permit.expect(targets::of(zone, &plan));
         run.holds_zone = zone.name.is_versioned();
         if let Some(must_stop) = permit.must_stop() {
             run.limit(must_stop);
@@ -97,10 +100,23 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
         .then(|| "every change was committed by itself".to_owned());
     Ok(Ran {
         history: finished.history.or(committed),
+        lost: lost_note(&finished.lost),
         unsearched: unsearched::note(zone, &plan),
         misnamed: misnamed(zone, &plan, command_line.stdout_file),
         ..ran
     })
+}
+
+/// A note on files whose former content is gone.
+fn lost_note(lost: &[ZonePath]) -> Option<String> {
+    let first = lost.first()?;
+    let more = match lost.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "what was in `{first}`{more} before could not be kept: this change cannot be undone"
+    ))
 }
 
 /// A note on a file that a command wrote under the name of a format that it is not.

@@ -21,7 +21,6 @@ use crate::hidden_places::HiddenPlaces;
 use crate::process::{ProcessError, UsageMeter, expect_confined};
 use crate::runs::Runs;
 use fileshed_changes::bin::{measure_again, remove_as_command};
-use fileshed_changes::open_ended::LINE;
 use fileshed_history::subject;
 use fileshed_sandbox::egress::EgressGrant;
 use fileshed_sandbox::removals::{self, Answer, Removals};
@@ -185,7 +184,7 @@ fn removed_by_server<T>(
             .iter()
             .map(|root| zone.data.entry_in(directory, root, name));
         let found = found.find_map(Result::transpose);
-        let removed = found.map(|entry| Ok(remove_as_command(zone, &entry?, LINE)?));
+        let removed = found.map(|entry| Ok(remove_as_command(zone, &entry?)?));
         match removed {
             None => Answer::Elsewhere,
             Some(Ok::<_, Error>(true)) => Answer::Kept,
