@@ -157,6 +157,9 @@ pub(super) fn bin(view: CallerView<'_>, _: &BinQuery) -> Result<Value, Error> {
                 "size": entry.totals.bytes,
                 "files": entry.totals.files,
             });
+            if entry.is_replaced {
+                row["replaced"] = true.into();
+            }
             // The conversation that deleted it.
             if entry.chat != Chat::default().as_str() {
                 row["chat"] = entry.chat.into();
