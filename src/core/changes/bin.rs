@@ -118,7 +118,7 @@ pub fn end_deletions(store: &Store, goes_on: &dyn Fn() -> bool) -> Result<u64, E
     Ok(ended)
 }
 
-/// Brings back what was deleted last at `path`.
+/// Brings back what was deleted last at `path`; if nothing was, what was replaced last.
 pub fn bring_back_path(zone: Zone<'_>, path: &ZonePath) -> Result<BroughtBack, Error> {
     if zone.name.is_versioned() {
         let error = BinError::History {
@@ -131,7 +131,11 @@ pub fn bring_back_path(zone: Zone<'_>, path: &ZonePath) -> Result<BroughtBack, E
     let mut rows: Vec<BinRow> = rows.into_iter().filter(|row| deleted(&zone, row)).collect();
     let is_at =
         |row: &BinRow, path: &ZonePath| ZonePath::found(row.path.clone()).key() == path.key();
-    if let Some(at) = rows.iter().position(|row| is_at(row, path)) {
+    let of_kind = |is_replaced| {
+        let mut rows = rows.iter();
+        rows.position(|row| is_at(row, path) && row.is_replaced == is_replaced)
+    };
+    if let Some(at) = of_kind(false).or_else(|| of_kind(true)) {
         return take_from_bin(&zone.made()?, rows.swap_remove(at));
     }
     let mut above = std::iter::successors(path.parent(), ZonePath::parent);
