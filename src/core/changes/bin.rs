@@ -16,6 +16,9 @@ use fileshed_zones::zone::{Zone, ZoneName, ZonePath, expect_write_scope};
 /// The name for history and logs.
 const OPERATION: &str = "bin/restore";
 
+/// Digits by which a commit is named.
+const SHORT: usize = 12;
+
 /// A file or directory that came back.
 #[derive(Debug)]
 pub struct BroughtBack {
@@ -91,6 +94,8 @@ pub fn bring_back_path(zone: Zone<'_>, path: &ZonePath) -> Result<BroughtBack, E
         let error = BinError::History {
             zone: zone.name,
             path: path.clone(),
+            commit: fileshed_history::last_with(&zone.base, path)?
+                .map(|commit| format!("{:.SHORT$}", commit.as_str())),
         };
         return Err(zone.explain(error.into()));
     }
@@ -221,14 +226,18 @@ diagnostics! {
             zone: ZoneName = ZoneName::Documents,
             /// The path.
             path: ZonePath,
+            /// The last commit that has it.
+            commit: Option<String> = Some("1a2b3c4d5e6f".to_owned()),
         } => {
             code: InvalidZone,
-            hint: Hint::new("find the commit that deleted it with ")
-                .call(NextCall::here("shed_exec").with("cmd", "git").with(
+            hint: match commit {
+                Some(commit) => Hint::from(NextCall::here("shed_exec").with("cmd", "git").with(
                     "args",
-                    vec!["log", "--oneline", "-n", "3", "--", path.display()],
+                    vec!["restore", &format!("--source={commit}"), "--", path.display()],
                 ))
-                .say(", then run git checkout of that commit with ~1 behind it, -- and the path"),
+                .say(" brings it back"),
+                None => "no version of the zone has this path: name it as it was".into(),
+            },
             details: { "path": path.display() },
         },
     }

@@ -52,4 +52,4 @@ pub use large::PreparedContent;
 pub use line::{HeldLine, KeptTip, ReferenceState};
 pub use moved::MovedFile;
 pub use object::CommitId;
-pub use version::{FileVersion, file_at};
+pub use version::{FileVersion, file_at, last_with};
