@@ -21,7 +21,7 @@ pub struct Request {
     path: String,
     /// Name or format of the new file
     to: String,
-    /// XLSX: text that begins with = is a formula
+    /// XLSX: = begins a formula
     #[serde(default)]
     formulas: bool,
     /// For zone group

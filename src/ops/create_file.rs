@@ -36,7 +36,7 @@ pub struct Request {
     /// Of bytes, and means them
     #[schema(default = "hex", value_type = Option<ContentFormat>)]
     content_format: Option<String>,
-    /// Commit message
+    /// For the commit
     message: Option<String>,
     /// For zone group
     group: Option<String>,

@@ -59,7 +59,6 @@ impl Operation for Delete {
     const SHORT_ANSWER: &[Keep] = &[
         Keep::Unusual("was_directory"),
         Keep::Unknown("restored"),
-        Keep::Always("restorable_days"),
     ];
     type Request = Request;
     type Response = Response;

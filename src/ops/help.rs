@@ -64,7 +64,6 @@ impl Operation for Help {
     const ID: &str = "shed_help";
     const SUMMARY: &str = "Read a guide";
     const DOC: &str = "Guides with examples: edit, paths, commands, large_files, network, csv_to_sqlite, upload, download, share, full.";
-    const CORE: bool = true;
     const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}", r#"{"howto": "edit"}"#];

@@ -26,7 +26,7 @@ pub struct Request {
     /// With upload default uploads
     #[schema(value_type = Option<AnyZone>)]
     zone: Option<String>,
-    /// With upload the directory that gets the files
+    /// With upload its directory
     path: Option<String>,
     /// Instead a page to send files
     #[serde(default)]

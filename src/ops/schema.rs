@@ -26,17 +26,22 @@ pub(super) fn of<T: ToSchema>() -> Value {
     flatten(root, &components, false)
 }
 
-/// Descriptions that say no more than the names of their parameters once `shed_exec` has described zones:
+/// Descriptions that say no more than the names of their parameters once another tool has described them:
 /// a sentence in every tool would be paid for in every turn.
-const SAID_ONCE: [&str; 3] = ["Its zone", "In the zone", "For zone group"];
+const SAID_ONCE: [(&str, &str); 4] = [
+    ("zone", "Its zone"),
+    ("path", "In the zone"),
+    ("group", "For zone group"),
+    ("message", "Commit message"),
+];
 
 /// The schema of what an operation takes: its request, and what every operation with paths takes.
 pub(super) fn of_request<O: Operation>() -> Value {
     let mut schema = of::<O::Request>();
     let properties = schema["properties"].as_object_mut();
-    for parameter in properties.into_iter().flatten().map(|(_, schema)| schema) {
+    for (name, parameter) in properties.into_iter().flatten() {
         let text = parameter["description"].as_str().unwrap_or_default();
-        if SAID_ONCE.contains(&text)
+        if SAID_ONCE.contains(&(name, text))
             && let Some(parameter) = parameter.as_object_mut()
         {
             parameter.remove("description");

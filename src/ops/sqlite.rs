@@ -71,7 +71,7 @@ pub struct Request {
 impl Operation for Sqlite {
     const ID: &str = "shed_sqlite";
     const SUMMARY: &str = "Query an SQLite database, import and export tables";
-    const DOC: &str = "Query or change an SQLite database, import a table, export rows. shed_sqlite(zone=\"storage\", path=\"shop.db\", import_csv=\"prices.csv\", table=\"prices\"); shed_sqlite(zone=\"storage\", path=\"shop.db\", query=\"SELECT * FROM sales WHERE amount > ?\", params=[\"100\"])";
+    const DOC: &str = "Query or change an SQLite database, import a table, export rows. shed_sqlite(zone=\"storage\", path=\"shop.db\", query=\"SELECT * FROM sales\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::CHANGES;
     const ERRORS: &[Code] = errors![

@@ -53,7 +53,8 @@ pub(crate) const PROVOKED: Provoked = &[
     }),
     ("PERMISSION_DENIED", |stage| {
         let client = stage.client();
-        let plan = json!({"zone": "group", "group": "team", "path": "given.md", "content": "x"});
+        let plan = json!({"zone": "group", "group": "team", "path": "given.md", "content": "x",
+            "mode": "owner"});
         done(&client, "shed_create_file", &plan);
         // Seen here, the colleague can own it.
         stage.theirs("theirs.md");
