@@ -188,7 +188,12 @@ fn each_undo_takes_the_answer_before() {
     let nothing = ada.call("shed_undo", &json!({}));
     nothing.refused(404, "FILE_NOT_FOUND");
     // Another conversation is not meant.
-    file(&writes(&ada.clone().chat("two"), "4"), "storage", "b.md", "x\n");
+    file(
+        &writes(&ada.clone().chat("two"), "4"),
+        "storage",
+        "b.md",
+        "x\n",
+    );
     ada.call("shed_undo", &json!({}))
         .refused(404, "FILE_NOT_FOUND");
 }
