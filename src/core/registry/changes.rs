@@ -23,6 +23,9 @@ pub enum Step {
         /// Its inode, size and time of change; `None` if not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         state: Option<(u64, u64, i64)>,
+        /// The id that it had in the bin, if it came from there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from_bin: Option<String>,
     },
     /// A file or directory got the place of another one.
     Replaced {
@@ -31,6 +34,9 @@ pub enum Step {
         /// Its inode, size and time of change; `None` if not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         state: Option<(u64, u64, i64)>,
+        /// The id that it had in the bin, if it came from there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from_bin: Option<String>,
         /// The id of the former one in the bin; `None` if it is gone.
         kept: Option<String>,
     },

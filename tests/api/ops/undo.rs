@@ -15,12 +15,12 @@ pub(crate) const PROVOKED: Provoked = &[
     ("GROUP_NOT_FOUND", |stage| {
         stage.refuses(&json!({"path": "group/nobodys/x"}), &["`nobodys`"]);
     }),
-    ("GROUP_NOT_AVAILABLE", |_| {
+    ("GROUP_NOT_AVAILABLE", |stage| {
         let alone = TestApp::start();
         let refused = alone
             .client()
             .call("shed_undo", &json!({"path": "group/team/x"}));
-        refused.refused(403, "GROUP_NOT_AVAILABLE");
+        stage.refused_elsewhere(&refused);
     }),
     ("PATH_ESCAPE", |stage| {
         stage.refuses(&json!({"path": "storage/../x"}), &["`path`"]);
@@ -55,16 +55,12 @@ pub(crate) const PROVOKED: Provoked = &[
         let client = stage.client();
         let plan = json!({"zone": "group", "group": "team", "path": "given.md", "content": "x"});
         done(&client, "shed_create_file", &plan);
-        let given = json!({"group": "team", "path": "given.md", "new_owner": "colleague"});
-        if client.call("shed_group_chown", &given).status != 200 {
-            let owner = stage.colleague();
-            let owner = owner
-                .header_text("X-OpenWebUI-User-Id")
-                .expect("a user")
-                .to_owned();
-            let given = json!({"group": "team", "path": "given.md", "new_owner": owner});
-            done(&client, "shed_group_chown", &given);
-        }
+        // Seen here, the colleague can own it.
+        stage.theirs("theirs.md");
+        let owner = stage.colleague();
+        let owner = owner.header_text("X-OpenWebUI-User-Id").expect("a user");
+        let given = json!({"group": "team", "path": "given.md", "new_owner": owner});
+        done(&client, "shed_group_chown", &given);
         stage.refuses(&json!({"path": "group/team/given.md"}), &["`given.md`"]);
     }),
     ("QUOTA_EXCEEDED", |stage| {
@@ -189,7 +185,7 @@ fn each_undo_takes_the_answer_before() {
     nothing.refused(404, "FILE_NOT_FOUND");
     // Another conversation is not meant.
     file(
-        &writes(&ada.clone().chat("two"), "4"),
+        &writes(&server.as_user("ada").chat("two"), "4"),
         "storage",
         "b.md",
         "x\n",
@@ -238,7 +234,7 @@ fn nothing_is_done_where_lines_are_changed_again_unless_a_part_is_enough() {
         file(&writes(&ada, "after"), zone, "a.md", "three\n");
     }
     let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
-    refused.refused(409, "FILE_LOCKED");
+    refused.refused(423, "FILE_LOCKED");
     let named = &refused.body["error"]["details"]["conflicts"];
     assert_eq!(named.as_array().map(Vec::len), Some(2), "{}", refused.text);
     assert_eq!(content(&ada, "storage", "b.md"), "b\n");
@@ -261,7 +257,7 @@ fn commands_and_archives_are_taken_back() {
         file(&before, "documents", path, path);
         file(&before, "storage", path, path);
     }
-    let zip = json!({"zone": "storage", "src": "a", "dest_zip": "a.zip"});
+    let zip = json!({"zone": "storage", "src": "a", "dest": "a.zip"});
     done(&before, "shed_zip", &zip);
     let answer = writes(&ada, "answer");
     ran(&answer, "documents", "rm", &["-r", "a"]);
