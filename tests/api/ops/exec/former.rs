@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use crate::ops::stage::{collect, content, done, file, place, ran, small};
+use crate::ops::stage::{collect, content, done, file, installed, place, ran, small};
 use fileshed_test_support::{Client, TestApp};
 
 /// The contents of the files in a user's bin.
@@ -119,6 +119,12 @@ fn a_database_is_kept_once_an_answer() {
     assert_eq!(kept_sizes(&app).len(), 1);
     sql(&answer("three"), "DELETE FROM t");
     assert_eq!(kept_sizes(&app).len(), 2);
+    if installed(&ada, "sqlite3") {
+        for insert in ["INSERT INTO t VALUES (3)", "INSERT INTO t VALUES (4)"] {
+            ran(&answer("four"), "storage", "sqlite3", &["a.db", insert]);
+        }
+        assert_eq!(kept_sizes(&app).len(), 3);
+    }
 }
 
 #[test]
