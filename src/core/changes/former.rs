@@ -177,7 +177,12 @@ impl FormerFiles {
                 }
                 let path = path.clone();
                 steps.push(if is_replaced {
-                    Step::Replaced { path, state, kept }
+                    Step::Replaced {
+                        path,
+                        state,
+                        from_bin: None,
+                        kept,
+                    }
                 } else {
                     Step::Removed { path, kept }
                 });
