@@ -3,7 +3,7 @@
 
 use crate::bin::row_in_bin;
 use crate::change_request::Taken;
-use fileshed_registry::Step;
+use fileshed_registry::{Change, Step};
 use fileshed_storage::{DiskError, Entry, Kind, Staged, Stamp, Target, Totals};
 use fileshed_types::Error;
 use fileshed_types::settings::MEBIBYTE;
@@ -42,7 +42,14 @@ struct Former {
 
 /// The paths before the change.
 #[derive(Debug, Default)]
-pub(crate) struct FormerFiles(Vec<Former>);
+pub(crate) struct FormerFiles {
+    files: Vec<Former>,
+    /// `true` if the same answer may change them again without a step of the list.
+    is_database: bool,
+}
+
+/// Statements of a program, which names no answer, count as one within so many seconds.
+const ANSWER_SECONDS: i64 = 600;
 
 impl Former {
     fn look(zone: &Zone<'_>, expected: ExpectedChange) -> Result<Self, DiskError> {
@@ -88,7 +95,7 @@ impl FormerFiles {
     pub(crate) fn look(zone: &Zone<'_>, expected: Vec<ExpectedChange>) -> Self {
         let mut files: Vec<Former> = Vec::new();
         if zone.name.is_versioned() {
-            return Self(files);
+            return Self::default();
         }
         for expected in expected {
             match Former::look(zone, expected) {
@@ -97,23 +104,48 @@ impl FormerFiles {
                 Ok(file) => files.push(file),
                 // The program will say so.
                 Err(error) => {
-                    tracing::debug!(%error, "a file cannot be looked at before a command")
+                    tracing::debug!(%error, "a file cannot be looked at before a command");
                 }
             }
         }
-        Self(files)
+        Self {
+            files,
+            is_database: false,
+        }
+    }
+
+    /// The same for a database with its files, once an answer, however many statements that has.
+    pub(crate) fn of_database(
+        zone: &Zone<'_>,
+        change: &Change,
+        paths: &[ZonePath],
+    ) -> Result<Self, Error> {
+        if zone.name.is_versioned() {
+            return Ok(Self::default());
+        }
+        let since = match zone.caller.message {
+            Some(_) => i64::MAX,
+            None => change.changed_at.saturating_sub(ANSWER_SECONDS),
+        };
+        let mut expected = Vec::new();
+        for path in paths {
+            let registry = &zone.store.registry;
+            if !registry.has_former(change, path.as_str(), since)? {
+                let (path, moved) = (path.clone(), None);
+                expected.push(ExpectedChange { path, moved });
+            }
+        }
+        Ok(Self {
+            is_database: true,
+            ..Self::look(zone, expected)
+        })
     }
 
     /// Puts what did change into the bin; returns the steps, and files that changed and are gone. The
-    /// steps say how the files are now if `is_all`: if nothing of the same answer changes them after
-    /// this without a step. The caller has the write lock.
-    pub(crate) fn enter(
-        self,
-        zone: &Zone<'_>,
-        is_all: bool,
-    ) -> Result<(Vec<Step>, Vec<ZonePath>), Error> {
+    /// caller has the write lock.
+    pub(crate) fn enter(self, zone: &Zone<'_>) -> Result<(Vec<Step>, Vec<ZonePath>), Error> {
         let (mut steps, mut lost) = (Vec::new(), Vec::new());
-        for file in self.0 {
+        for file in self.files {
             let now = zone.data.existing_entry(&file.path)?;
             let now = now.as_ref().map(seen).transpose()?;
             if now == file.seen {
@@ -124,7 +156,7 @@ impl FormerFiles {
                 is_here && matches!(zone.data.existing_entry(from), Ok(None))
             };
             let moved = file.moved.filter(has_come);
-            let state = now.as_ref().filter(|_| is_all);
+            let state = now.as_ref().filter(|_| !self.is_database);
             let state = state.and_then(|now| Some(now.state.as_ref()?.0.content()));
             let path = file.path.as_str().to_owned();
             if let Some(seen) = &file.seen {
@@ -144,14 +176,15 @@ impl FormerFiles {
                     lost.push(file.path);
                 }
                 let path = path.clone();
-                steps.push(match is_replaced {
-                    true => Step::Replaced {
+                steps.push(if is_replaced {
+                    Step::Replaced {
                         path,
                         state,
                         from_bin: None,
                         kept,
-                    },
-                    false => Step::Removed { path, kept },
+                    }
+                } else {
+                    Step::Removed { path, kept }
                 });
             }
             match (moved, file.seen.is_some()) {

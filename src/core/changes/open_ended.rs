@@ -237,9 +237,15 @@ impl<'a> OpenEndedPermit<'a> {
         self.former = FormerFiles::look(self.zone, changes);
     }
 
+    /// The same for a database.
+    pub fn expect_database(&mut self, database: ZonePath) -> Result<(), Error> {
+        self.former = FormerFiles::of_database(self.zone, &self.change, &[database])?;
+        Ok(())
+    }
+
     /// Enters what was expected; returns files that did change and cannot come back.
     fn enter_former(&mut self) -> Result<Vec<ZonePath>, Error> {
-        let (steps, lost) = std::mem::take(&mut self.former).enter(self.zone, true)?;
+        let (steps, lost) = std::mem::take(&mut self.former).enter(self.zone)?;
         if !steps.is_empty() {
             self.change.set_steps(&steps);
         }

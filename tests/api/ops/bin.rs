@@ -230,7 +230,7 @@ fn what_programs_keep_with_a_file_comes_back_with_it() {
     // Another file of that name has nothing of it.
     file(&client, "storage", "d/a.bin", "other");
     assert!(!colour());
-    ran(&client, "storage", "rm", &["-r", "d"]);
+    ran(&client, "storage", "find", &["d", "-delete"]);
     restore(&client, "storage", "d").data();
     assert_eq!(stat(), before);
     assert!(colour());

@@ -169,7 +169,7 @@ fn what_is_held_open_in_the_bin_counts() {
 
 /// Asks the server by the socket of its shell, and prints the answers. What is named is nothing that a
 /// line may remove by it.
-const ATTACK: &str = r#"
+const ATTACK: &str = r"
 import array, os, socket, sys
 server = socket.socket(fileno=890)
 
@@ -224,7 +224,7 @@ while answer is None:
     except OSError:
         pass
 print(answer.decode(), os.path.exists('/storage/own'))
-"#;
+";
 
 #[test]
 fn the_socket_of_a_shell_removes_nothing_but_what_lies_in_the_storage() {

@@ -56,7 +56,10 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
             message: describe(command_line),
         };
         let mut permit = open_ended::begin(zone, request, hold)?;
-        permit.expect(targets::of(zone, &plan));
+        match database(zone, &plan).filter(|_| plan.command == SQLITE) {
+            Some(database) => permit.expect_database(database)?,
+            None => permit.expect(targets::of(zone, &plan)),
+        }
         run.holds_zone = zone.name.is_versioned();
         if let Some(must_stop) = permit.must_stop() {
             run.limit(must_stop);

@@ -5,19 +5,14 @@ use fileshed_rules::CommandPlan;
 use fileshed_storage::Kind;
 use fileshed_zones::zone::{Zone, ZonePath};
 
-use super::invocation::SQLITE;
-
 /// Commands whose last argument, or directory, gets what the others name.
 const COPYING: [&str; 3] = ["cp", "install", MOVING];
 
 /// The one of them that takes the others away.
 const MOVING: &str = "mv";
 
-/// Commands that write no file, or whose point is that nothing is kept; git and `rm` keep things themselves,
-/// and a database is kept once an answer.
-const OTHERS: [&str; 8] = [
-    "chmod", "find", "git", "rename", "rm", "rmdir", "shred", SQLITE,
-];
+/// Commands that write no file, or whose point is that nothing is kept; git and `rm` keep things themselves.
+const OTHERS: [&str; 7] = ["chmod", "find", "git", "rename", "rm", "rmdir", "shred"];
 
 /// Commands that leave the content of what is there as it is.
 const NEW: [&str; 2] = ["mkdir", "touch"];

@@ -184,10 +184,10 @@ fn removed_by_server<T>(
             .iter()
             .map(|root| zone.data.entry_in(directory, root, name));
         let found = found.find_map(Result::transpose);
-        let removed = found.map(|entry| Ok(remove_as_command(zone, &entry?)?));
+        let removed = found.map(|entry| remove_as_command(zone, &entry?));
         match removed {
             None => Answer::Elsewhere,
-            Some(Ok::<_, Error>(true)) => Answer::Kept,
+            Some(Ok(true)) => Answer::Kept,
             Some(Ok(false)) => Answer::Gone,
             Some(Err(error)) => {
                 tracing::debug!(%error, "what a shell removes does not go into the bin");

@@ -1,10 +1,10 @@
 //! What a command replaces in the storage: it waits in the bin as it was.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use crate::ops::stage::{content, done, file, ran, small};
+use crate::ops::stage::{collect, content, done, file, installed, place, ran, small};
 use fileshed_test_support::{Client, TestApp};
 
 /// The contents of the files in a user's bin.
@@ -119,4 +119,78 @@ fn a_database_is_kept_once_an_answer() {
     assert_eq!(kept_sizes(&app).len(), 1);
     sql(&answer("three"), "DELETE FROM t");
     assert_eq!(kept_sizes(&app).len(), 2);
+    if installed(&ada, "sqlite3") {
+        for insert in ["INSERT INTO t VALUES (3)", "INSERT INTO t VALUES (4)"] {
+            ran(&answer("four"), "storage", "sqlite3", &["a.db", insert]);
+        }
+        assert_eq!(kept_sizes(&app).len(), 3);
+    }
+}
+
+#[test]
+fn what_a_command_did_is_taken_back() {
+    let app = small().app();
+    for (at, line) in [
+        "cp new old",
+        "cp new other d",
+        "cp new fresh",
+        "mv new old",
+        "mv new d",
+        "mv new other d",
+        "mv new fresh",
+        "mv d moved",
+        "install -m 600 new old",
+        "sed -i s/o/0/ old other",
+        "truncate -s 1 old",
+        "sort -o old other",
+        "touch fresh",
+        "rm -r d old",
+        "rm new missing",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let user = format!("user-{at}");
+        let client = app.as_user(&user);
+        for (path, text) in [
+            ("new", "new\n"),
+            ("old", "old\n"),
+            ("other", "other\n"),
+            ("d/new", "in d\n"),
+        ] {
+            file(&client, "storage", path, text);
+        }
+        let state = || {
+            let mut found = BTreeMap::new();
+            collect(&app.data().join("users").join(&user), &mut found);
+            found
+        };
+        let before = state();
+        let words: Vec<&str> = line.split(' ').collect();
+        let arguments = json!({"zone": "storage", "cmd": words[0], "args": words[1..]});
+        let answer = client.clone().header("x-openwebui-message-id", "one");
+        done(&answer, "shed_exec", &arguments);
+        assert_ne!(state(), before, "{line}");
+        let undone = done(&client, "shed_undo", &json!({"answer": "one"}));
+        assert_eq!(state(), before, "{line}: {undone}");
+    }
+}
+
+#[test]
+fn what_an_answer_did_to_a_database_is_taken_back() {
+    let app = small().app();
+    let ada = app.as_user("ada");
+    let sql = |message: &str, sql: &str| {
+        let arguments = json!({"zone": "storage", "path": "a.db", "query": sql});
+        let client = ada.clone().header("x-openwebui-message-id", message);
+        done(&client, "shed_sqlite", &arguments)
+    };
+    sql("one", "CREATE TABLE t (a)");
+    sql("one", "INSERT INTO t VALUES (1)");
+    sql("two", "INSERT INTO t VALUES (2)");
+    sql("two", "UPDATE t SET a = 3");
+    done(&ada, "shed_undo", &json!({"answer": "two"}));
+    assert_eq!(sql("three", "SELECT a FROM t")["rows"], json!([{"a": 1}]));
+    done(&ada, "shed_undo", &json!({"answer": "one"}));
+    assert!(!place(&app, "ada", "storage").join("a.db").exists());
 }

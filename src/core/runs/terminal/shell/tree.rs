@@ -233,9 +233,10 @@ impl<'a> ShellTree<'a> {
         }
         let programs = self.programs(runs, writes);
         // No list is needed if everything may run.
-        let mut execute = match any_program {
-            true => Vec::new(),
-            false => program.executables.clone(),
+        let mut execute = if any_program {
+            Vec::new()
+        } else {
+            program.executables.clone()
         };
         execute.extend(programs.first().map(|real| real.target.clone()));
         read.extend(self.histories.readable());
