@@ -79,9 +79,10 @@ fn nobody_reaches_another_repository_or_writes_the_own_one() {
         let home = find(scene.directory.path(), &namespace);
         let repository = Repository::of(&home);
         let own = home.join("Documents/repo.git");
-        let (place, private) = match scene.has_tree() {
-            true => ("/.history/documents".into(), "/tmp/.history"),
-            false => (own.to_string_lossy().into_owned(), "$TMPDIR/.history"),
+        let (place, private) = if scene.has_tree() {
+            ("/.history/documents".into(), "/tmp/.history")
+        } else {
+            (own.to_string_lossy().into_owned(), "$TMPDIR/.history")
         };
         let state = || {
             let mut files = tree(&own);

@@ -13,11 +13,11 @@ const SHELLS: [&str; 3] = ["bash: ", "sh: ", "/bin/sh: "];
 /// Ends of the messages of a shell about a program that it cannot start.
 const NOT_STARTED: [&str; 3] = [": command not found", ": not found", ": Permission denied"];
 
-/// Parts of what git says where it may not write: in a mount, with a rule of files, and of a lock.
+/// Parts of what git says where it may not write: in a mount that is read-only, and without one.
 const NOT_WRITTEN: [&str; 3] = [
     "Read-only file system",
     "insufficient permission for adding an object",
-    ".lock': Permission denied",
+    "/repo.git/",
 ];
 
 /// Status of a shell whose program was ended by a signal, beside the number of the signal.
@@ -93,6 +93,29 @@ mod tests {
         assert!(listing.contains("list_processes"), "{listing}");
         for other in ["cat: vim: Permission denied\n", "sh: 1: mine: not found\n"] {
             assert!(advice.hear(other).is_empty(), "{other}");
+        }
+    }
+
+    #[test]
+    fn git_that_may_not_write_is_told_what_does() {
+        for said in [
+            "error: unable to create temporary file: Read-only file system",
+            "error: insufficient permission for adding an object to repository database /x/objects",
+            "fatal: could not open '/documents/repo.git/COMMIT_EDITMSG': Permission denied",
+        ] {
+            let [advice] = Advice::default().hear(&format!("{said}\n"))[..] else {
+                panic!("{said}");
+            };
+            assert!(advice.contains("git restore"), "{advice}");
+        }
+        for said in [
+            "touch: cannot touch 'x': Read-only file system",
+            "fatal: not a git repository (or any of the parent directories): .git",
+        ] {
+            assert!(
+                Advice::default().hear(&format!("{said}\n")).is_empty(),
+                "{said}"
+            );
         }
     }
 
