@@ -1,15 +1,15 @@
 // What was changed, by the answer or the deed that changed it, and the way back.
 
 import { html, useEffect } from "./lib/core.js";
-import { showHistory } from "./actions.js";
-import { read, send } from "./api.js";
+import { showHistory, undo } from "./actions.js";
+import { read } from "./api.js";
 import { base, byDay, clock, count, parent } from "./format.js";
-import { attempt, hash, NO_CHAT, personal, refreshStats, tell } from "./state.js";
+import { attempt, hash, NO_CHAT, personal, refreshStats } from "./state.js";
 import { word } from "./words.js";
 
 /** @typedef {{path: string, did: "made"|"changed"|"removed"|"moved", from?: string}} Step */
 /** @typedef {{number: number, zone: string, group?: string, operation: string, count: number, paths: Step[], is_undone: boolean, can_undo: boolean, has_history: boolean}} Change */
-/** @typedef {{answer: string, at: string, by: "model"|"person", author?: string, chat?: string, title?: string, count: number, is_undone: boolean, can_undo: boolean, changes: Change[]}} Answer */
+/** @typedef {{answer: string, at: string, by: "model"|"person"|"undo", author?: string, chat?: string, title?: string, count: number, is_undone: boolean, can_undo: boolean, changes: Change[]}} Answer */
 
 const answers = personal(/** @type {Answer[]|null} */ (null));
 const next = personal(/** @type {number|undefined} */ (undefined));
@@ -22,16 +22,15 @@ async function more(query) {
   next.value = found.next;
 }
 
-/** Takes back what was done, and shows what there is then. @param {string} which @param {Record<string, string>} shown */
-async function undo(which, shown) {
-  const undone = await attempt(() => send(`undo?${which}`, {}));
-  if (undone) tell(undone.message ?? word("undone"));
+/** Shows what there is after an undo. @param {Record<string, string>} shown */
+async function again(shown) {
   await more(shown);
   refreshStats();
 }
 
 /** Who did it. @param {Answer} answer */
 function who({ by, author }) {
+  if (by === "undo") return word("undo");
   if (by === "person") return author ?? word("person_you");
   return author ? word("assistant_of", author) : word("assistant");
 }
@@ -52,7 +51,7 @@ function Path({ change, chat, step }) {
 /** @param {{what: {is_undone: boolean, can_undo: boolean}, which: string, label: string, shown: Record<string, string>}} given */
 function Undo({ what, which, label, shown }) {
   if (what.is_undone) return html`<span class="did">${word("undone")}</span>`;
-  return what.can_undo && html`<button aria-label=${`${word("undo")}: ${label}`} onClick=${() => undo(which, shown)}>${word("undo")}</button>`;
+  return what.can_undo && html`<button aria-label=${`${word("undo")}: ${label}`} onClick=${() => undo(which, () => again(shown))}>${word("undo")}</button>`;
 }
 
 /** @param {{answer: Answer, shown: Record<string, string>, isOpen: boolean}} given */
@@ -60,6 +59,8 @@ function AnswerRow({ answer, shown, isOpen }) {
   const files = answer.count === 1 ? word("change_one") : word("change_many", count(answer.count));
   const label = `${who(answer)}, ${clock(answer.at)}: ${files}`;
   const isOne = answer.changes.length === 1;
+  // What others did is taken back one change at a time.
+  const which = isOne ? `change=${answer.changes[0].number}` : `answer=${encodeURIComponent(answer.answer)}`;
   return html`<li class="answer">
     <details open=${isOpen}>
       <summary><strong>${label}</strong>${answer.title && html`<span>${word("in_chat", answer.title)}</span>`}</summary>
@@ -71,7 +72,7 @@ function AnswerRow({ answer, shown, isOpen }) {
         ${!isOne && html`<${Undo} what=${change} which=${`change=${change.number}`} label=${base(change.paths[0]?.path ?? change.operation)} shown=${shown} />`}
       </div>`)}
     </details>
-    <${Undo} what=${answer} which=${`answer=${encodeURIComponent(answer.answer)}`} label=${label} shown=${shown} />
+    <${Undo} what=${{ ...answer, can_undo: answer.can_undo && (isOne || !answer.author) }} which=${which} label=${label} shown=${shown} />
   </li>`;
 }
 

@@ -186,7 +186,9 @@ const WORDS = {
   did_moved: ["moved from {0}", "verschoben von {0}"],
   more_files: ["and {0} more", "und {0} weitere"],
   undone: ["Undone", "Rückgängig gemacht"],
-  not_undone: ["Nothing could be undone.", "Nichts ließ sich rückgängig machen."],
+  redo: ["Redo", "Wiederholen"],
+  undo_question: ["Undo the rest?", "Den Rest rückgängig machen?"],
+  undo_rest: ["Undo the rest", "Den Rest rückgängig machen"],
   bin: ["Bin", "Papierkorb"],
   bin_note: [
     "What is deleted in Storage and Uploads waits here for {0} days. It counts as used space; what was deleted first goes first when space is needed.",
