@@ -18,6 +18,9 @@ fn main() -> ExitCode {
     if std::env::args_os().skip(1).eq([sandbox::ARGUMENT]) {
         return ExitCode::from(sandbox::serve(fileshed_core::BUILT_IN_JOBS));
     }
+    if sandbox::removals::is_called() {
+        return ExitCode::from(sandbox::removals::remove());
+    }
     let line = match cli::parse(std::env::args_os()) {
         Ok(line) => line,
         Err(answer) => return cli::usage(&answer),

@@ -50,6 +50,7 @@ pub mod group_list;
 pub mod group_set_mode;
 pub mod help;
 pub mod hexdump;
+pub mod history;
 pub mod import;
 pub mod link_create;
 pub mod link_delete;
@@ -70,6 +71,7 @@ pub mod rename;
 pub mod sqlite;
 pub mod stats;
 pub mod tree;
+pub mod undo;
 pub mod unzip;
 pub mod zip;
 pub mod zipinfo;
@@ -106,6 +108,8 @@ pub static OPERATIONS: &[OperationTool] = &[
     OperationTool::of::<patch_bytes::PatchBytes>(),
     OperationTool::of::<delete::Delete>(),
     OperationTool::of::<rename::Rename>(),
+    OperationTool::of::<history::History>(),
+    OperationTool::of::<undo::Undo>(),
     OperationTool::of::<lockedit_open::LockeditOpen>(),
     OperationTool::of::<lockedit_exec::LockeditExec>(),
     OperationTool::of::<lockedit_overwrite::LockeditOverwrite>(),

@@ -26,8 +26,8 @@ pub use fileshed_admin::{
     ends_soon, health, mode, own_tokens, sign_in, tenant_archive, unusable, users,
 };
 pub use fileshed_changes::{
-    FileStorage, ZoneFiles, bin, cross_zone, listing, lockedit, sharing, tree, undo, webdav,
-    zone_files,
+    FileStorage, ZoneFiles, bin, change_list, cross_zone, listing, lockedit, sharing, tree, undo,
+    webdav, zone_files,
 };
 pub use fileshed_files as files;
 pub use fileshed_history as history;

@@ -117,7 +117,7 @@ impl Operation for Copy {
 }
 
 /// Reads the value of `parameter`. An address without a path is the whole zone.
-fn address_in<'t>(
+pub(super) fn address_in<'t>(
     parameter: &'static str,
     text: &'t str,
 ) -> Result<ZoneAddress<'t>, ZoneAddressError> {
@@ -138,7 +138,7 @@ fn address_in<'t>(
 
 /// Opens the zone of the address in `parameter`. A failure about the group shows the address that was
 /// probably meant.
-fn zone_of<'a>(
+pub(super) fn zone_of<'a>(
     core: &'a Core,
     caller: &'a Caller,
     parameter: &'static str,

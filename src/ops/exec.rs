@@ -196,6 +196,7 @@ impl Operation for Exec {
         .noting(note)
         .noting(ran.renamed)
         .noting(ran.history)
+        .noting(ran.lost)
         .noting(ran.unsearched)
         .noting(ran.misnamed)
         .noting(found))

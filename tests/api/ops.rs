@@ -45,6 +45,7 @@ mod group_list;
 mod group_set_mode;
 mod help;
 mod hexdump;
+mod history;
 mod import;
 mod link_create;
 mod link_delete;
@@ -66,6 +67,7 @@ mod sqlite;
 mod stats;
 mod tokens;
 mod tree;
+mod undo;
 mod unzip;
 mod uploads_retention;
 mod zip;
@@ -94,6 +96,7 @@ const FILES: &[(&str, stage::Provoked)] = &[
     ("group_set_mode", group_set_mode::PROVOKED),
     ("help", help::PROVOKED),
     ("hexdump", hexdump::PROVOKED),
+    ("history", history::PROVOKED),
     ("import", import::PROVOKED),
     ("link_create", link_create::PROVOKED),
     ("link_delete", link_delete::PROVOKED),
@@ -121,6 +124,7 @@ const FILES: &[(&str, stage::Provoked)] = &[
     ("sqlite", sqlite::PROVOKED),
     ("stats", stats::PROVOKED),
     ("tree", tree::PROVOKED),
+    ("undo", undo::PROVOKED),
     ("unzip", unzip::PROVOKED),
     ("zip", zip::PROVOKED),
     ("zipinfo", zipinfo::PROVOKED),

@@ -4,4 +4,5 @@ mod files;
 mod packages;
 mod processes;
 mod programs;
+mod removals;
 mod scene;

@@ -6,8 +6,10 @@
 
 mod moves;
 
+pub(crate) use moves::row_in_bin;
+
 use fileshed_registry::BinRow;
-use fileshed_storage::DiskError;
+use fileshed_storage::{DiskError, Entry};
 use fileshed_types::{Caller, Chat, Error, Hint, NextCall, Repeat, diagnostics};
 use fileshed_zones::chats::DAY_SECONDS;
 use fileshed_zones::store::Store;
@@ -40,6 +42,32 @@ pub fn has_bin(store: &Store) -> bool {
 /// Returns the caller's bin, the last deletion first.
 pub fn entries(store: &Store, caller: &Caller) -> Result<Vec<BinRow>, Error> {
     Ok(store.registry.in_bin(&store.tenant_key(caller)?)?)
+}
+
+/// Returns `true` if what commands remove of a zone goes into the bin.
+#[must_use]
+pub fn keeps_removed(zone: &Zone<'_>) -> bool {
+    has_bin(zone.store) && zone.name == ZoneName::Storage
+}
+
+/// Removes an entry as `rm` does; returns `true` if it is in the bin.
+pub fn remove_as_command(zone: &Zone<'_>, entry: &Entry) -> Result<bool, Error> {
+    crate::remover(zone, "rm")?.delete(entry, None)
+}
+
+/// Measures what came into the bin since then: who held it open may have gone on writing.
+pub fn measure_again(store: &Store, tenant: &TenantRoot, since: i64) -> Result<(), Error> {
+    for row in store.registry.in_bin_since(&tenant.key, since)? {
+        let bin = tenant.bin()?;
+        let Some(entry) = bin.existing_entry(&ZonePath::found(row.id.clone()))? else {
+            continue;
+        };
+        let totals = bin.totals(&entry)?;
+        if totals != row.totals {
+            store.registry.measured_in_bin(&BinRow { totals, ..row })?;
+        }
+    }
+    Ok(())
 }
 
 /// Brings something of the caller's bin back to where it was.
@@ -183,8 +211,8 @@ diagnostics! {
             path: ZonePath,
         } => {
             code: FileNotFound,
-            hint: "give the path at which it was deleted; what commands like rm removed, and what was \
-                there for too long, is gone",
+            hint: "give the path at which it was deleted; what other commands than rm removed, and what \
+                was there for too long, is gone",
             details: { "path": path.display() },
         },
         /// The bin has a directory that held it.

@@ -94,6 +94,16 @@ impl ChangeRequest {
         }
     }
 
+    /// Notes the id that what arrives had in the bin.
+    pub(crate) fn out_of_bin(mut self, id: &str) -> Self {
+        for step in &mut self.steps {
+            if let Step::Made { from_bin, .. } | Step::Replaced { from_bin, .. } = step {
+                *from_bin = Some(id.to_owned());
+            }
+        }
+        self
+    }
+
     /// Notes the state of what arrives.
     pub(crate) fn in_state(mut self, stamp: Stamp) -> Self {
         for step in &mut self.steps {
@@ -124,8 +134,12 @@ impl ChangeRequest {
     fn replacing(mut self, entry: &Entry, replaced: Totals) -> Self {
         self.taken.extend(Taken::of(entry, replaced, true));
         let path = entry.path().as_str().to_owned();
-        let (state, kept) = (None, None);
-        self.step(Step::Replaced { path, state, kept })
+        self.step(Step::Replaced {
+            path,
+            state: None,
+            from_bin: None,
+            kept: None,
+        })
     }
 
     /// `target` gets what was staged, of this weight; what is there now holds `replaced`.
@@ -145,6 +159,7 @@ impl ChangeRequest {
             path: path.as_str().to_owned(),
             existing: path.segments().count().saturating_sub(1),
             state: Some(stamp.content()),
+            from_bin: None,
         });
         let mut steps: Vec<Step> = made.collect();
         let mut taken = Vec::new();
@@ -160,6 +175,7 @@ impl ChangeRequest {
             steps.push(Step::Replaced {
                 path: file.path.as_str().to_owned(),
                 state: Some(stamp.content()),
+                from_bin: None,
                 kept: None,
             });
         }
@@ -226,6 +242,7 @@ impl ChangeRequest {
             path: path.to_owned(),
             existing,
             state: None,
+            from_bin: None,
         })
     }
 

@@ -15,7 +15,7 @@ use crate::owner::{self, GroupOwners};
 use fileshed_history::{Author, HeldLine, History, ReferenceState};
 use fileshed_registry::{OwnershipChange, OwnershipEffect};
 use fileshed_storage::{Staging, Totals};
-use fileshed_types::Error;
+use fileshed_types::{Error, ZonePath};
 use fileshed_zones::store::Store;
 use fileshed_zones::tenant::ZoneRoots;
 
@@ -60,6 +60,8 @@ pub struct Finished {
     pub refused: Option<Error>,
     /// A remark on the history, if it is not as git left it.
     pub history: Option<String>,
+    /// Files that it changed and whose former content is not kept.
+    pub lost: Vec<ZonePath>,
 }
 
 impl EndedCommand<'_> {
@@ -132,7 +134,11 @@ impl EndedCommand<'_> {
                 totals,
                 commit: None,
                 effect: None,
-                finished: Finished { refused, history },
+                finished: Finished {
+                    refused,
+                    history,
+                    lost: Vec::new(),
+                },
             });
         }
         let message = line.message.as_deref().unwrap_or(self.message);
@@ -153,6 +159,7 @@ impl EndedCommand<'_> {
             finished: Finished {
                 refused: excess.map(|(stays, _)| stays),
                 history: said_of(&line, captured.commit.is_some()),
+                lost: Vec::new(),
             },
         })
     }

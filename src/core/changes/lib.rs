@@ -7,10 +7,12 @@
 //! unless it is committed. [`Writer::write`] is the one write of a file.
 
 pub mod bin;
+pub mod change_list;
 mod change_request;
 pub mod cross_zone;
 mod encrypted;
 pub mod file_storage;
+mod former;
 mod judge;
 pub mod listing;
 mod lock;
@@ -33,6 +35,7 @@ pub mod zone_files;
 pub use encrypted::{EncryptedError, expect_plain};
 pub use file_storage::FileStorage;
 pub use fileshed_zones::write_lock::BusyError;
+pub use former::ExpectedChange;
 pub use lock::{Holder, LockError};
 pub use owner::{PermissionError, check as check_owner};
 pub use permit::{

@@ -17,6 +17,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::time::Duration;
 
+use crate::former::{ExpectedChange, FormerFiles};
 pub use crate::judge::Finished;
 use crate::judge::SpaceLimits;
 use crate::permit::{new_change, new_intent};
@@ -26,7 +27,7 @@ use fileshed_rules::Growth;
 use fileshed_storage::{DiskError, Entry, Staged, Target, Totals, Vacancy};
 use fileshed_types::{Error, timings};
 use fileshed_zones::write_lock::WriteLock;
-use fileshed_zones::zone::Zone;
+use fileshed_zones::zone::{Zone, ZonePath};
 pub use space::begin_edit;
 use space::{CommandSpace, SpaceError};
 
@@ -64,6 +65,8 @@ pub struct OpenEndedPermit<'a> {
     space: Option<Rc<CommandSpace<'a>>>,
     /// What the list of changes gets.
     change: Change,
+    /// What it is expected to change.
+    former: FormerFiles,
     intent: Option<Intent>,
     hold: Option<WriteLock>,
 }
@@ -148,6 +151,7 @@ fn prepare<'a>(
         begun,
         space,
         change: new_change(zone, request.command)?,
+        former: FormerFiles::default(),
         request,
         intent: None,
         hold,
@@ -228,6 +232,20 @@ impl<'a> OpenEndedPermit<'a> {
         self.hold = None;
     }
 
+    /// Keeps what the change is expected to replace, to be asked for before it begins.
+    pub fn expect(&mut self, changes: Vec<ExpectedChange>) {
+        self.former = FormerFiles::look(self.zone, changes);
+    }
+
+    /// Enters what was expected; returns files that did change and cannot come back.
+    fn enter_former(&mut self) -> Result<Vec<ZonePath>, Error> {
+        let (steps, lost) = std::mem::take(&mut self.former).enter(self.zone, true)?;
+        if !steps.is_empty() {
+            self.change.set_steps(&steps);
+        }
+        Ok(lost)
+    }
+
     /// Takes an entry away.
     pub fn remove(&self, entry: &Entry) -> Result<(), Error> {
         let staging = self.zone.store.staging(&self.zone.tenant)?;
@@ -244,7 +262,11 @@ impl<'a> OpenEndedPermit<'a> {
             return Ok(Finished::default());
         };
         let held = self.hold_within(zone.store.settings.timings.calls.write_lock);
-        let entered = held.and_then(|()| self.commit_changes(intent));
+        let entered = held.and_then(|()| {
+            let lost = self.enter_former()?;
+            let finished = self.commit_changes(intent)?;
+            Ok(Finished { lost, ..finished })
+        });
         zone.note_change(None);
         zone.store.changed();
         self.intent = None;

@@ -86,7 +86,7 @@ pub(super) fn new_change(zone: &Zone<'_>, operation: &str) -> Result<Change, Err
 #[derive(Debug)]
 #[must_use = "a permit is for one change"]
 pub struct Permit<'a> {
-    writer: Writer<'a>,
+    pub(crate) writer: Writer<'a>,
     pub(crate) request: ChangeRequest,
     author: Author,
     ownership_change: Option<String>,

@@ -6,7 +6,7 @@
 
 mod steps;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use fileshed_history::{CommitRange, changed_by};
 use fileshed_registry::{ChangeFilter, ListedChange};
@@ -121,7 +121,7 @@ pub fn undo(
         _ => None,
     };
     let answer = changes[0].change.answer.clone();
-    let id = format!("undo-{:016x}", u64::from_be_bytes(random::bytes()?));
+    let id = format!("undo-{:08x}", u32::from_be_bytes(random::bytes()?));
     let zones = by_zone(store, caller, changes, &id)?;
     let mut paths = Vec::new();
     for zone in &zones {
@@ -139,6 +139,11 @@ pub fn undo(
     for zone in &zones {
         paths.extend(zone.take_back(store, only, false)?);
     }
+    // Of a path that several changes touched, the last outcome counts.
+    let mut named = HashSet::new();
+    paths.reverse();
+    paths.retain(|path| named.insert((path.zone, path.group.clone(), path.path.clone())));
+    paths.reverse();
     let id = Some(id);
     Ok(Undone { id, answer, paths })
 }
@@ -320,7 +325,7 @@ fn take_back_commits(
     let ranges: Vec<CommitRange> = changes.iter().filter_map(range).collect();
     let request = OpenEndedRequest {
         operation: OPERATION,
-        command: "undo",
+        command: OPERATION,
         growth: Growth::Either,
         message: match changes {
             [row] => format!("Undo change {}", row.number),

@@ -79,6 +79,13 @@ impl Registry {
         })
     }
 
+    /// Enters what is about to go into the bin.
+    pub fn announce_to_bin(&self, row: &BinRow) -> Result<()> {
+        self.transact_unflushed(&[&row.tenant], |transaction| {
+            announce(transaction, std::slice::from_ref(row))
+        })
+    }
+
     /// Measures the bin of a tenant by its rows.
     pub fn measure_bin(&self, tenant: &str) -> Result<()> {
         measure(self, tenant)
@@ -107,6 +114,22 @@ impl Registry {
     pub fn entry_in_bin(&self, tenant: &str, id: &str) -> Result<Option<BinRow>> {
         let condition = "WHERE home = ?1 AND id = ?2 AND state = 'kept'";
         BinRow::first(self, condition, [tenant, id])
+    }
+
+    /// Returns what came into the bin of a tenant at this second or after it.
+    pub fn in_bin_since(&self, tenant: &str, since: i64) -> Result<Vec<BinRow>> {
+        let condition = "WHERE home = ?1 AND deleted_at >= ?2 AND state = 'kept'";
+        BinRow::all(self, condition, (tenant, since))
+    }
+
+    /// Enters what an entry of the bin holds by now.
+    pub fn measured_in_bin(&self, row: &BinRow) -> Result<()> {
+        self.transact_unflushed(&[&row.tenant], |transaction| {
+            let measured = "UPDATE bin SET bytes = ?2, files = ?3 WHERE id = ?1";
+            let (bytes, files) = (row.totals.bytes as i64, row.totals.files as i64);
+            transaction.run(measured, (&row.id, bytes, files))?;
+            measure(transaction, &row.tenant)
+        })
     }
 
     /// Returns the names of everything that a bin has or may have.

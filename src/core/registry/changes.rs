@@ -23,6 +23,9 @@ pub enum Step {
         /// Its inode, size and time of change; `None` if not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         state: Option<(u64, u64, i64)>,
+        /// The id that it had in the bin, if it came from there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from_bin: Option<String>,
     },
     /// A file or directory got the place of another one.
     Replaced {
@@ -31,6 +34,9 @@ pub enum Step {
         /// Its inode, size and time of change; `None` if not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         state: Option<(u64, u64, i64)>,
+        /// The id that it had in the bin, if it came from there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from_bin: Option<String>,
         /// The id of the former one in the bin; `None` if it is gone.
         kept: Option<String>,
     },
@@ -222,6 +228,22 @@ impl From<Intent> for Ended<'_> {
 }
 
 impl Registry {
+    /// Returns `true` if the bin got the former file at this path by a change of the same answer, or by one
+    /// that was made at this second or after it.
+    pub fn has_former(&self, change: &Change, at: &str, since: i64) -> Result<bool> {
+        let condition = "WHERE home = ?1 AND zone = ?2 AND (answer = ?3 OR changed_at >= ?4)";
+        let values = (&change.tenant, &change.zone, &change.answer, since);
+        let changes = Change::all(self, condition, values)?;
+        let is_kept = |step: Step| match step {
+            Step::Replaced { path, kept, .. } => path == at && kept.is_some(),
+            Step::Made { path, .. } => path == at,
+            _ => false,
+        };
+        Ok(changes
+            .iter()
+            .any(|change| change.steps().into_iter().any(is_kept)))
+    }
+
     /// Returns the changes that a filter lets pass, the last one first, at most so many.
     pub fn listed_changes(
         &self,

@@ -19,6 +19,7 @@ mod pdf;
 mod pipeline;
 mod places;
 mod run;
+mod targets;
 mod unsearched;
 
 use crate::runs::Runs;

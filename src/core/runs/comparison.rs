@@ -72,15 +72,46 @@ impl Side {
                 });
             }
             FileVersion::Absent => {
+                let notice = "The file is not in that commit: it is compared as an empty one.";
                 return Ok(Self {
-                    text: String::new(),
-                    is_table: false,
-                    notices: vec![
-                        "The file is not in that commit: it is compared as an empty one.",
-                    ],
+                    notices: vec![notice],
+                    ..Self::empty()
                 });
             }
         };
+        Self::of_bytes(runs, zone, path, bytes)
+    }
+
+    /// Reads what a change put into the bin, as the file at `path`.
+    pub fn read_binned(
+        runs: &Runs,
+        zone: &Zone<'_>,
+        path: &ZonePath,
+        id: &str,
+    ) -> Result<Self, Error> {
+        let entry = zone.tenant.bin()?.entry(&ZonePath::found(id.to_owned()))?;
+        if entry.size() > LARGEST {
+            return Err(too_large(zone, path));
+        }
+        Self::of_bytes(runs, zone, path, entry.content()?)
+    }
+
+    /// An empty side.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self {
+            text: String::new(),
+            is_table: false,
+            notices: Vec::new(),
+        }
+    }
+
+    fn of_bytes(
+        runs: &Runs,
+        zone: &Zone<'_>,
+        path: &ZonePath,
+        bytes: Vec<u8>,
+    ) -> Result<Self, Error> {
         let source = DocumentSource {
             path: path.as_str(),
             size: bytes.len() as u64,

@@ -34,6 +34,7 @@ pub(crate) fn base_spec(runs: &Runs, job: Job) -> JobSpec {
         job,
         owner: String::new(),
         input: None,
+        removals: None,
         controlling_terminal: false,
         makes_groups: false,
         limits: Limits {

@@ -192,6 +192,7 @@ fn try_out(
         },
         owner: String::new(),
         input: None,
+        removals: None,
         controlling_terminal: false,
         makes_groups: false,
         limits: Limits {
@@ -204,6 +205,7 @@ fn try_out(
         mounts: separate.then(|| MountNamespace {
             directory: mount.target.clone(),
             bind_mounts: vec![mount],
+            programs: Vec::new(),
         }),
         access: Access {
             execute: vec![program],

@@ -1,5 +1,6 @@
 //! Jobs of confined processes: their limits, and the files and ports that they may touch.
 
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,9 @@ pub struct JobSpec {
     /// [`super::run`], which has no stream of its caller for it.
     #[serde(skip)]
     pub input: Option<PathBuf>,
+    /// Where the program asks the server to remove a file ([`super::removals`]).
+    #[serde(skip)]
+    pub removals: Option<OwnedFd>,
     /// `true` if standard input is a terminal that becomes the one of its session, which the program
     /// itself begins.
     #[serde(default)]
@@ -93,6 +97,8 @@ pub struct JobSpec {
 pub struct MountNamespace {
     /// Directories of the command.
     pub bind_mounts: Vec<BindMount>,
+    /// Programs of the host in other places there.
+    pub programs: Vec<BindMount>,
     /// Working directory.
     pub directory: PathBuf,
 }

@@ -18,6 +18,7 @@ mod memory;
 mod message;
 mod processes;
 mod pseudo_terminal;
+pub mod removals;
 mod started;
 mod zygote;
 

@@ -17,7 +17,7 @@ use super::error::exhausted;
 use super::job::{Access, Job, JobSpec, NetworkAccess};
 
 /// Most descriptors of one message.
-const MOST_HANDLES: usize = 8;
+const MOST_HANDLES: usize = 9;
 
 /// Longest message in bytes.
 const LONGEST: usize = 1024;
@@ -48,6 +48,9 @@ pub(crate) struct StartRequest {
     pub(crate) makes_groups: bool,
     /// `true` if a way into a control group comes with it, without which it must not run.
     pub(crate) has_group: bool,
+    /// `true` if a socket for removals comes with it.
+    #[serde(default)]
+    pub(crate) has_removals: bool,
     /// The kernel account of its owner, where owners have accounts of their own.
     pub(crate) account: Option<u32>,
     /// The jail that it takes if one waits; `None` if it takes none that was made before it.
@@ -97,6 +100,7 @@ impl StartRequest {
             in_network: in_namespaces && spec.access.network != NetworkAccess::None,
             makes_groups: spec.makes_groups,
             has_group,
+            has_removals: spec.removals.is_some(),
             account,
             kind: takes_spare.then(|| JailKind::of(spec, false)),
         }
@@ -119,6 +123,8 @@ pub(crate) struct JobHandles<F> {
     pub(crate) directory: F,
     /// The way into its control group, where it has one.
     pub(crate) group: Option<F>,
+    /// Where it asks for removals, if it may.
+    pub(crate) removals: Option<F>,
     /// The map of its kernel account, if it takes one: from the zygote, to a process that waits.
     pub(crate) map: Option<F>,
 }
@@ -134,7 +140,7 @@ impl<F: AsFd> JobHandles<F> {
             &self.error,
             &self.directory,
         ];
-        let more = self.group.iter().chain(&self.map);
+        let more = self.group.iter().chain(&self.removals).chain(&self.map);
         let handles = always.into_iter().chain(more).map(AsFd::as_fd);
         let handles: Vec<BorrowedFd<'_>> = handles.collect();
         let request = serde_json::to_vec(&ZygoteRequest::Start(request))?;
@@ -144,7 +150,7 @@ impl<F: AsFd> JobHandles<F> {
 
 impl JobHandles<OwnedFd> {
     /// Returns the handles that came with a request, if they are all there.
-    pub(crate) fn new(handles: Vec<OwnedFd>, has_group: bool) -> Option<Self> {
+    pub(crate) fn new(handles: Vec<OwnedFd>, request: &StartRequest) -> Option<Self> {
         let mut handles = handles.into_iter();
         let mut next = || handles.next();
         Some(Self {
@@ -154,7 +160,16 @@ impl JobHandles<OwnedFd> {
             output: next()?,
             error: next()?,
             directory: next()?,
-            group: if has_group { Some(next()?) } else { None },
+            group: if request.has_group {
+                Some(next()?)
+            } else {
+                None
+            },
+            removals: if request.has_removals {
+                Some(next()?)
+            } else {
+                None
+            },
             map: next(),
         })
     }

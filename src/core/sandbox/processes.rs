@@ -54,8 +54,8 @@ const BLOCK: u64 = 512;
 /// Space and memory that the processes of a job take.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProcessUsage {
-    /// Bytes of files without a name that they hold open: no measurement of a directory finds them,
-    /// and they take space until the job ends.
+    /// Bytes of files that they hold open and that have no name, or none in their reach any more: no
+    /// measurement of a zone finds them, and they may grow until the job ends.
     pub unlinked: u64,
     /// Bytes of memory that the largest process uses and that are no pages of files.
     pub memory: u64,
@@ -91,16 +91,15 @@ fn memory_of(process: i32) -> Option<u64> {
 fn unlinked(descriptor: &Path, device: u64) -> Option<(u64, u64)> {
     // The text of the link is known without a look at the disk.
     let target = std::fs::read_link(descriptor).ok()?;
-    if !target
-        .as_os_str()
-        .as_encoded_bytes()
-        .ends_with(b" (deleted)")
-    {
+    let target = target.as_os_str().as_encoded_bytes();
+    // The kernel's words for a file that was moved out of the mount it was opened in.
+    let is_out_of_reach = target == b"/";
+    if !is_out_of_reach && !target.ends_with(b" (deleted)") {
         return None;
     }
     let stat = rustix::fs::stat(descriptor).ok()?;
     let is_one = FileType::from_raw_mode(stat.st_mode).is_file()
-        && stat.st_nlink == 0
+        && (is_out_of_reach || stat.st_nlink == 0)
         && stat.st_dev == device;
     is_one.then(|| {
         (

@@ -79,6 +79,7 @@ pub fn start<'n>(
         error: streams.error.as_fd(),
         directory,
         group: entrance.as_ref().map(AsFd::as_fd),
+        removals: spec.removals.as_ref().map(AsFd::as_fd),
         map: None,
     };
     zygote.start(request, &handles)?;

@@ -93,7 +93,8 @@ impl Zygote {
     }
 
     /// The binary itself, where it lies.
-    pub(super) fn file(&self) -> PathBuf {
+    #[must_use]
+    pub fn file(&self) -> PathBuf {
         std::fs::canonicalize(&self.program).unwrap_or_else(|_| self.program.clone())
     }
 

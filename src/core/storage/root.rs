@@ -260,6 +260,52 @@ impl Root {
         }
     }
 
+    /// What has this name in an open directory below this one, whose path is `root` where the directory
+    /// was opened; `None` if it lies elsewhere by now, or nothing has the name.
+    pub fn entry_in(
+        &self,
+        directory: &OwnedFd,
+        root: &Path,
+        name: &str,
+    ) -> Result<Option<Entry>, DiskError> {
+        let path = path_of(directory).map_err(DiskError::server)?;
+        let below = path.strip_prefix(root).ok().and_then(Path::to_str);
+        let Some(above) = below.map(|path| ZonePath::found(path.to_owned())) else {
+            return Ok(None);
+        };
+        let own = match self.directory(&above) {
+            Err(error) if error.is_gone() => return Ok(None),
+            own => own?.0,
+        };
+        let identity = |of: &OwnedFd| {
+            let stat = rustix::fs::fstat(of).map_err(DiskError::server)?;
+            Ok::<_, DiskError>((stat.st_dev, stat.st_ino))
+        };
+        if identity(&own)? != identity(directory)? {
+            return Ok(None);
+        }
+        let place = Place::new(own, name.to_owned(), above.join(name));
+        Ok(place.stat()?.map(|stat| Entry::new(place, &stat)))
+    }
+
+    /// What a program finds at `text`, a path with whatever dots and links: a link in its last segment is
+    /// not followed, and a slash at its end asks for a directory. `None` if it has no name of its own,
+    /// or nothing is there.
+    pub fn entry_as_written(&self, text: &str) -> Result<Option<Entry>, DiskError> {
+        let trimmed = text.trim_end_matches('/');
+        let (above, name) = trimmed.rsplit_once('/').unwrap_or((".", trimmed));
+        if matches!(name, "" | "." | "..") {
+            return Ok(None);
+        }
+        let Ok(directory) = resolve(self.handle(), above, DIRECTORY, ResolveFlags::empty()) else {
+            return Ok(None);
+        };
+        let root = path_of(self.handle()).map_err(DiskError::server)?;
+        let found = self.entry_in(&directory, &root, name)?;
+        let expects_directory = trimmed != text;
+        Ok(found.filter(|entry| !expects_directory || entry.kind() == Kind::Directory))
+    }
+
     /// The path without links that `path` leads to.
     fn canonical(&self, path: &ZonePath) -> Result<ZonePath, DiskError> {
         let flags = OFlags::PATH | OFlags::CLOEXEC;

@@ -18,12 +18,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::fs::{
+    AtFlags, Mode, OFlags, ResolveFlags, Timespec, Timestamps, UTIME_OMIT,
+};
 use rustix::io::Errno;
 
 use super::entry::{Place, file_mode, regular_file};
-use super::handle::{DIRECTORY, create_at, open_at, path_of, resolve};
-use super::{DiskError, Kind, Root, Stamp, Target};
+use super::handle::{DIRECTORY, create_at, if_there, open_at, path_of, resolve};
+use super::{DiskError, Entry, Kind, Root, Stamp, Target};
 use fileshed_types::zone::ZonePath;
 
 pub use append::Appendable;
@@ -111,6 +113,30 @@ impl Staging {
         let copied = std::io::copy(&mut source, &mut staged.file);
         copied.map_err(|error| DiskError::of("copy", &ZonePath::root(), error))?;
         Ok(staged)
+    }
+
+    /// Stages a copy of a file with its rights and its time of change; shares the blocks where the file
+    /// system can. `None` if it cannot, and the file has more bytes than `most`.
+    pub fn copy_of(&self, entry: &Entry, most: u64) -> Result<Option<Staged>, DiskError> {
+        let (mut source, mut staged) = (entry.open()?, self.create()?);
+        let fail = |error: Errno| DiskError::of("copy", entry.path(), error);
+        if rustix::fs::ioctl_ficlone(&staged.file, &source).is_err() {
+            if entry.size() > most {
+                return Ok(None);
+            }
+            let copied = std::io::copy(&mut source, &mut staged.file);
+            copied.map_err(|error| DiskError::of("copy", entry.path(), error))?;
+        }
+        let stat = rustix::fs::fstat(&source).map_err(fail)?;
+        let time = |tv_sec, tv_nsec| Timespec { tv_sec, tv_nsec };
+        let times = Timestamps {
+            last_access: time(0, UTIME_OMIT),
+            last_modification: time(stat.st_mtime, stat.st_mtime_nsec as i64),
+        };
+        rustix::fs::futimens(&staged.file, &times).map_err(fail)?;
+        rustix::fs::fchmod(&staged.file, Mode::from(entry.mode())).map_err(fail)?;
+        staged.inherit(entry)?;
+        Ok(Some(staged))
     }
 
     /// Creates an empty directory for one command, gone with the handle.
@@ -231,14 +257,37 @@ impl PrivateDirectory {
         &self.location
     }
 
-    /// Bytes of everything in it.
-    pub fn measure(&self) -> Result<u64, DiskError> {
+    fn root(&self) -> Result<Root, DiskError> {
         let at = self.name.place();
         let (parent, no_links) = (at.parent.as_fd(), ResolveFlags::NO_SYMLINKS);
         let directory =
             resolve(parent, &*at.name, DIRECTORY, no_links).map_err(DiskError::server)?;
-        let totals = Root::of(directory, self.location.clone()).measure()?;
-        Ok(totals.bytes)
+        Ok(Root::of(directory, self.location.clone()))
+    }
+
+    /// Bytes of everything in it.
+    pub fn measure(&self) -> Result<u64, DiskError> {
+        Ok(self.root()?.measure()?.bytes)
+    }
+
+    /// Gives the file `name` of a directory in it a content, and a time where one counts. Its child may
+    /// be running, and have put anything there.
+    pub fn replace(
+        &self,
+        (directory, name): (&str, &str),
+        content: &mut impl std::io::Read,
+        modified: Option<std::time::SystemTime>,
+    ) -> Result<(), DiskError> {
+        let (directory, beside) = (self.root()?.subdirectory(directory)?, format!("{name}.new"));
+        let at = directory.handle();
+        let fail = |error: Errno| DiskError::server(error);
+        if_there(rustix::fs::unlinkat(at, &*beside, AtFlags::empty())).map_err(fail)?;
+        let mut file = create_at(at, &*beside, Mode::RUSR | Mode::WUSR).map_err(fail)?;
+        std::io::copy(content, &mut file).map_err(DiskError::server)?;
+        if let Some(modified) = modified {
+            file.set_modified(modified).map_err(DiskError::server)?;
+        }
+        rustix::fs::renameat(at, &*beside, at, name).map_err(fail)
     }
 
     /// Puts a file of the server into it.

@@ -180,15 +180,19 @@ fn every_surface_deletes_into_the_bin() {
     let removed = client.post("fs/remove_file", br#"{"path": "tool.md"}"#);
     assert_eq!(removed.body["removed"], true, "{}", removed.text);
     delete(&client, "storage", "operation.md");
-    // The kernel does what a command asks for.
     ran(&client, "storage", "rm", &["command.md"]);
-    let expected = ["operation.md", "tool.md", "terminal.md", "dav.md"];
+    let expected = [
+        "command.md",
+        "operation.md",
+        "tool.md",
+        "terminal.md",
+        "dav.md",
+    ];
     assert_eq!(bin(&client), expected.map(|path| pair("storage", path)));
     for path in expected {
         restore(&client, "storage", path).data();
         assert_eq!(content(&client, "storage", path), path);
     }
-    restore(&client, "storage", "command.md").refused(404, "FILE_NOT_FOUND");
 }
 
 #[test]

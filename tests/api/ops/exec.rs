@@ -2,12 +2,14 @@
 
 mod alone;
 mod documents;
+mod former;
 mod kept;
 mod life;
 mod limits;
 mod line;
 mod portable;
 mod programs;
+mod removals;
 mod renames;
 mod repositories;
 mod shell;

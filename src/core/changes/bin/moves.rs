@@ -38,7 +38,7 @@ impl Writer<'_> {
 }
 
 /// Returns the row of what goes into the bin.
-fn row_in_bin(zone: &Zone<'_>, taken: &Taken, days: u64) -> Result<BinRow, Error> {
+pub(crate) fn row_in_bin(zone: &Zone<'_>, taken: &Taken, days: u64) -> Result<BinRow, Error> {
     let deleted_at = zone.store.clock.now().as_second();
     let days = i64::try_from(days).unwrap_or(i64::MAX);
     Ok(BinRow {
@@ -86,7 +86,11 @@ impl<'a> Permit<'a> {
                 }
                 kept += bytes;
                 free = free.saturating_sub(bytes);
-                self.binned.push(row_in_bin(zone, taken, days.get())?);
+                let mut row = row_in_bin(zone, taken, days.get())?;
+                if let Some(id) = self.writer.bin_id.take() {
+                    row.id = id;
+                }
+                self.binned.push(row);
             }
         }
         // Its space goes along when the change is done.
@@ -135,6 +139,7 @@ impl<'a> Writer<'a> {
         };
         row.totals = bin.totals(&former)?;
         let request = ChangeRequest::swap(entry, zone.totals(entry)?, former.stamp());
+        let request = request.out_of_bin(&row.id);
         let mut permit = self.guard(request)?;
         if !zone.store.registry.announce_from_bin(&row)? {
             return Ok(None);
@@ -158,7 +163,7 @@ impl<'a> Writer<'a> {
         mut row: BinRow,
         vacancy: Vacancy,
     ) -> Result<Option<ZoneChange<'a>>, Error> {
-        let mut permit = self.guard(ChangeRequest::bring_back(&vacancy))?;
+        let mut permit = self.guard(ChangeRequest::bring_back(&vacancy).out_of_bin(&row.id))?;
         let zone = permit.zone();
         if !zone.store.registry.announce_from_bin(&row)? {
             return Ok(None);

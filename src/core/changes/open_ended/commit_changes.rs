@@ -144,7 +144,11 @@ fn unjudged(totals: Totals, refused: Option<Error>) -> JudgedCommand {
         totals,
         commit: None,
         effect: None,
-        finished: Finished { refused, history },
+        finished: Finished {
+            refused,
+            history,
+            lost: Vec::new(),
+        },
     }
 }
 

@@ -4,11 +4,15 @@
 //! known when it is over.
 
 use super::Permit;
+use crate::former::{ExpectedChange, FormerFiles};
 use fileshed_history::CommitId;
 use fileshed_registry::OwnershipEffect;
 use fileshed_storage::{DiskError, Kind, Stamp};
 use fileshed_types::Error;
 use fileshed_zones::zone::{Zone, ZonePath};
+
+/// Statements of a program within so many seconds count as one answer.
+const ANSWER_SECONDS: i64 = 600;
 
 /// State and first bytes of each file, as far as it is there.
 type States = Vec<Option<(Stamp, Vec<u8>)>>;
@@ -20,14 +24,34 @@ type States = Vec<Option<(Stamp, Vec<u8>)>>;
 pub struct InPlace<'a> {
     permit: Permit<'a>,
     before: States,
+    former: FormerFiles,
 }
 
 impl<'a> Permit<'a> {
     /// Lets the files that it was asked for be changed where they lie.
     pub fn in_place(self) -> Result<InPlace<'a>, Error> {
         let before = states(self.zone(), &self.request.paths)?;
+        let mut expected = Vec::new();
+        let zone = self.zone();
+        // One copy an answer is enough, however many statements it has. A program names no answer.
+        let since = match zone.caller.message {
+            Some(_) => i64::MAX,
+            None => self.change.changed_at.saturating_sub(ANSWER_SECONDS),
+        };
+        for path in &self.request.paths {
+            let has_former = || {
+                let registry = &zone.store.registry;
+                registry.has_former(&self.change, path.as_str(), since)
+            };
+            if zone.name.is_versioned() || has_former()? {
+                continue;
+            }
+            let (path, moved) = (path.clone(), None);
+            expected.push(ExpectedChange { path, moved });
+        }
         Ok(InPlace {
             before,
+            former: FormerFiles::look(zone, expected),
             permit: self,
         })
     }
@@ -73,6 +97,10 @@ impl InPlace<'_> {
             .record_intent(|| Ok(OwnershipEffect::Touch { files }))?;
         let (bytes, files) = totals(&after);
         let (bytes_before, files_before) = totals(&self.before);
+        let (steps, _) = std::mem::take(&mut self.former).enter(zone, false)?;
+        if !steps.is_empty() {
+            self.permit.change.set_steps(&steps);
+        }
         self.permit.change.commit = commit.as_ref().map(ToString::to_string);
         if let Some(intent) = self.permit.intent.take() {
             let place = (zone.tenant.key.as_str(), zone.name.as_str());

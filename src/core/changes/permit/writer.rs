@@ -28,6 +28,8 @@ pub struct Writer<'a> {
     pub(super) prepared: Vec<PreparedContent>,
     /// The caller's locked edit that ends with the change; its lock is not in its own way.
     pub(super) ends_edit: Option<Lock>,
+    /// The id in the bin of what the change takes away: it had it before, and changes of the list name it.
+    pub(crate) bin_id: Option<String>,
 }
 
 /// A file that was written.
@@ -54,6 +56,7 @@ impl<'a> Writer<'a> {
             write_lock: Some(write_lock),
             prepared: Vec::new(),
             ends_edit: None,
+            bin_id: None,
         })
     }
 
@@ -76,6 +79,12 @@ impl<'a> Writer<'a> {
     #[must_use]
     pub fn with_prepared(mut self, contents: Vec<PreparedContent>) -> Self {
         self.prepared = contents;
+        self
+    }
+
+    /// Gives what the change takes away this id in the bin.
+    pub(crate) fn binning_as(mut self, id: Option<&String>) -> Self {
+        self.bin_id = id.cloned();
         self
     }
 

@@ -18,10 +18,10 @@ const LARGEST_MERGED: u64 = 8 * MEBIBYTE;
 
 /// The way back from one step.
 enum Way {
-    /// It goes into the bin, with directories above it that are empty then, beyond this depth.
-    Discard(ZonePath, usize),
-    /// The entry in the bin and what is at the path change places.
-    Swap(ZonePath, BinRow),
+    /// It goes into the bin, under this id, with directories above it that are empty then, beyond this depth.
+    Discard(ZonePath, usize, Option<String>),
+    /// The entry in the bin and what is at the path, which gets this id there, change places.
+    Swap(ZonePath, BinRow, Option<String>),
     /// The entry in the bin comes back.
     BringBack(ZonePath, BinRow),
     /// It gets its former name; directories above it go as above.
@@ -125,23 +125,31 @@ impl<'p> Plan<'p> {
         let stay = |reason| Ok(Some(Way::Stay(path.clone(), reason)));
         let way = match step {
             Step::Made {
-                existing, state, ..
+                existing,
+                state,
+                from_bin,
+                ..
             } => match there {
                 None if !is_settled => return Ok(None),
                 Some(entry) if !is_settled && !self.is_unchanged(row, &entry, *state)? => {
                     return stay(KeptReason::Changed);
                 }
-                _ => Way::Discard(path.clone(), *existing),
+                _ => Way::Discard(path.clone(), *existing, from_bin.clone()),
             },
-            Step::Replaced { state, kept, .. } => {
+            Step::Replaced {
+                state,
+                from_bin,
+                kept,
+                ..
+            } => {
                 let Some(kept) = self.in_bin(kept.as_deref())? else {
                     return stay(KeptReason::Gone);
                 };
                 match there {
                     Some(entry) if is_settled || self.is_unchanged(row, &entry, *state)? => {
-                        Way::Swap(path.clone(), kept)
+                        Way::Swap(path.clone(), kept, from_bin.clone())
                     }
-                    None if is_settled => Way::Swap(path.clone(), kept),
+                    None if is_settled => Way::Swap(path.clone(), kept, from_bin.clone()),
                     Some(entry) => match self.merged(row, &entry, &kept)? {
                         Some(content) => Way::Rewrite(path.clone(), content),
                         None => return stay(KeptReason::Changed),
@@ -286,8 +294,8 @@ impl<'p> Plan<'p> {
 impl Way {
     fn outcome(&self) -> (ZonePath, Outcome) {
         let (path, outcome) = match self {
-            Self::Discard(path, _) => (path, Outcome::Removed),
-            Self::Swap(path, _) | Self::BringBack(path, _) | Self::Shorten(path, ..) => {
+            Self::Discard(path, ..) => (path, Outcome::Removed),
+            Self::Swap(path, ..) | Self::BringBack(path, _) | Self::Shorten(path, ..) => {
                 (path, Outcome::Restored)
             }
             Self::Rename(_, path, _) => (path, Outcome::MovedBack),
@@ -304,14 +312,15 @@ impl Way {
         let gone = || Error::from(super::UndoError::Nothing);
         match self {
             Self::Stay(..) => {}
-            Self::Discard(path, existing) => {
+            Self::Discard(path, existing, id) => {
                 let entry = zone.data.entry_as_named(path)?;
-                writer.delete(&entry, None)?;
+                writer.binning_as(id.as_ref()).delete(&entry, None)?;
                 remove_empty(zone, path, *existing)?;
             }
-            Self::Swap(path, row) => {
+            Self::Swap(path, row, id) => {
                 let entry = zone.data.entry_as_named(path)?;
                 let change = writer
+                    .binning_as(id.as_ref())
                     .swap_with_bin(row.clone(), &entry)?
                     .ok_or_else(gone)?;
                 change.commit(None, OPERATION)?;

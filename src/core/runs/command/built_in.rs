@@ -1,5 +1,5 @@
-//! The commands that the server carries out itself: `which`, a shell script on common systems, and
-//! `rename`, which evaluates its arguments as perl.
+//! The commands that the server carries out itself: `which`, a shell script on common systems,
+//! `rename`, which evaluates its arguments as perl, and `rm` where there is a bin.
 //!
 //! `rename` finds and judges all new names before the first file moves; an obstacle for one
 //! file afterwards is reported and leaves the others alone.
@@ -7,10 +7,12 @@
 use super::ExecError;
 use super::outcome::BuiltinOutput;
 use crate::runs::Runs;
+use fileshed_changes::bin::remove_as_command;
 use fileshed_changes::check_lock;
 use fileshed_changes::open_ended::OpenEndedPermit;
 use fileshed_rules::CommandPlan;
-use fileshed_storage::{DiskError, Root};
+use fileshed_sandbox::removals::{GONE, Removal};
+use fileshed_storage::{DiskError, Entry, Kind, Root};
 use fileshed_text::substitute;
 use fileshed_types::Error;
 use fileshed_zones::zone::{PathError, Zone, ZonePath};
@@ -30,6 +32,46 @@ pub(super) fn which(runs: &Runs, plan: &CommandPlan) -> BuiltinOutput {
         stdout: places.iter().flatten().map(String::as_str).collect(),
         stderr: String::new(),
     }
+}
+
+/// Moves what `rm` removes in a zone with a bin there. Returns the arguments that are left for the
+/// program itself, which explains what it cannot remove; `None` if there are none.
+pub(super) fn rm(
+    zone: &Zone<'_>,
+    plan: &CommandPlan,
+) -> Result<(BuiltinOutput, Option<Vec<String>>), Error> {
+    let (mut said, mut left) = (BuiltinOutput::default(), plan.args.clone());
+    let Some(removal) = Removal::parse(&left) else {
+        return Ok((said, Some(left)));
+    };
+    let mut done = Vec::new();
+    for at in removal.names {
+        let name = &plan.args[at];
+        let is_directory = |entry: &Entry| entry.kind() == Kind::Directory;
+        match zone.data.entry_as_written(name)? {
+            Some(entry) if removal.recursive || !is_directory(&entry) => {
+                if !remove_as_command(zone, &entry)? && said.stderr.is_empty() {
+                    said.stderr.push_str(GONE);
+                }
+                let kind = if is_directory(&entry) {
+                    "directory "
+                } else {
+                    ""
+                };
+                if removal.verbose {
+                    said.out(&["removed ", kind, "'", name, "'\n"]);
+                }
+            }
+            None if removal.force && !name.ends_with(['/', '.']) => {}
+            _ => continue,
+        }
+        done.push(at);
+    }
+    for at in done.iter().rev() {
+        left.remove(*at);
+    }
+    let is_done = Removal::parse(&left).is_none();
+    Ok((said, (!is_done).then_some(left)))
 }
 
 /// Gives the files of the plan their new names.

@@ -269,6 +269,7 @@ impl<'a> Run<'a> {
             stderr_size,
             renamed,
             history: None,
+            lost: None,
             unsearched: None,
             misnamed: None,
         })

@@ -123,6 +123,7 @@ impl Places {
             .into_iter()
             .chain(repository.map(|(place, target)| mount(place, &target, writes)))
             .collect(),
+            programs: Vec::new(),
             directory: self.zone.clone(),
         })
     }

@@ -2,16 +2,20 @@
 
 use super::invocation::{Invocation, Run, SQLITE};
 use super::outcome::CommandOutcome;
-use super::{CommandLine, ExecError, Ran, built_in, git, line, names, pipeline, unsearched};
+use super::{
+    CommandLine, ExecError, Ran, built_in, git, line, names, pipeline, targets, unsearched,
+};
 use crate::databases::{self, Statement};
 use crate::misnamed::misnamed_note;
 use crate::process::{StreamFile, sink};
 use crate::runs::Runs;
+use fileshed_changes::bin::keeps_removed;
 use fileshed_changes::lockedit::LockedEdit;
 use fileshed_changes::open_ended;
 use fileshed_changes::open_ended::{Finished, OpenEndedPermit, OpenEndedRequest};
 use fileshed_history::subject;
 use fileshed_rules::{CommandPlan, Growth};
+use fileshed_sandbox::removals::COMMAND;
 use fileshed_storage::{Kind, Staged};
 use fileshed_types::{Error, Hint};
 use fileshed_zones::zone::{Zone, ZonePath};
@@ -51,7 +55,8 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
             growth: plan.growth,
             message: describe(command_line),
         };
-        let permit = open_ended::begin(zone, request, hold)?;
+        let mut permit = open_ended::begin(zone, request, hold)?;
+        permit.expect(targets::of(zone, &plan));
         run.holds_zone = zone.name.is_versioned();
         if let Some(must_stop) = permit.must_stop() {
             run.limit(must_stop);
@@ -95,10 +100,23 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
         .then(|| "every change was committed by itself".to_owned());
     Ok(Ran {
         history: finished.history.or(committed),
+        lost: lost_note(&finished.lost),
         unsearched: unsearched::note(zone, &plan),
         misnamed: misnamed(zone, &plan, command_line.stdout_file),
         ..ran
     })
+}
+
+/// A note on files whose former content is gone.
+fn lost_note(lost: &[ZonePath]) -> Option<String> {
+    let first = lost.first()?;
+    let more = match lost.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "what was in `{first}`{more} before could not be kept: this change cannot be undone"
+    ))
 }
 
 /// A note on a file that a command wrote under the name of a format that it is not.
@@ -157,10 +175,29 @@ fn effect(
     match (plan.command, permit) {
         ("which", _) => Ok(built_in::which(run.runs, plan).into_outcome(invocation.sinks)?),
         ("rename", _) => Ok(built_in::rename(zone, plan, permit)?.into_outcome(invocation.sinks)?),
+        (COMMAND, _) if keeps_removed(zone) => rm(run, invocation),
         (SQLITE, _) => sqlite(run, invocation),
         ("wget", Some(permit)) if plan.network => download(run, invocation, permit),
         _ => run.start(invocation),
     }
+}
+
+/// Runs `rm` where there is a bin. Only what does not go there is left to the program.
+fn rm(run: &Run<'_>, mut invocation: Invocation<'_>) -> Result<CommandOutcome, Error> {
+    let (said, left) = built_in::rm(run.zone, run.plan)?;
+    let Some(left) = left else {
+        return Ok(said.into_outcome(invocation.sinks)?);
+    };
+    invocation.arguments = left;
+    let mut outcome = run.start(invocation)?;
+    for (stream, said) in [
+        (&mut outcome.stdout, said.stdout),
+        (&mut outcome.stderr, said.stderr),
+    ] {
+        let lines: Vec<String> = said.lines().map(str::to_owned).collect();
+        stream.add_lines(&lines);
+    }
+    Ok(outcome)
 }
 
 /// The command line as a commit message.

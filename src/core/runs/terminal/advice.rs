@@ -13,10 +13,17 @@ const SHELLS: [&str; 3] = ["bash: ", "sh: ", "/bin/sh: "];
 /// Ends of the messages of a shell about a program that it cannot start.
 const NOT_STARTED: [&str; 3] = [": command not found", ": not found", ": Permission denied"];
 
+/// Parts of what git says where it may not write: in a mount, with a rule of files, and of a lock.
+const NOT_WRITTEN: [&str; 3] = [
+    "Read-only file system",
+    "insufficient permission for adding an object",
+    ".lock': Permission denied",
+];
+
 /// Status of a shell whose program was ended by a signal, beside the number of the signal.
 const SIGNALLED: i32 = 128;
 
-/// The standard error of a line so far.
+/// What a line said so far on one stream.
 #[derive(Default)]
 pub(super) struct Advice {
     words: String,
@@ -52,10 +59,14 @@ impl Advice {
     }
 }
 
-/// Returns the program that is no use here, as a line of messages has it.
+/// Returns the program that is no use here, or cannot do what it was to, as a line of messages has it.
 fn program(line: &str) -> Option<&str> {
     if line.starts_with("Vim: Warning: ") {
         return Some("vim");
+    }
+    let is_of_git = line.starts_with("error: ") || line.starts_with("fatal: ");
+    if is_of_git && NOT_WRITTEN.iter().any(|part| line.contains(part)) {
+        return Some("git");
     }
     SHELLS.iter().find(|shell| line.starts_with(**shell))?;
     let named = NOT_STARTED.iter().find_map(|end| line.strip_suffix(end))?;

@@ -44,19 +44,24 @@ pub(super) fn attend_line(
     let minutes = store.settings.terminal_process_max_minutes;
     let (clock, timings) = (&store.clock, &store.settings.timings.processes);
     let mut deadline = clock.instant() + timings::minutes(minutes);
-    let advice = RefCell::new(Advice::default());
-    let complained = |text: String| {
-        let new = advice.borrow_mut().hear(&text);
-        line.wrote(OutputStream::Stderr, text);
-        for advice in new {
-            line.remark(advice);
-        }
-    };
-    let written = |text| line.wrote(OutputStream::Stdout, text);
-    let [stdout_gets, stderr_gets]: [Box<dyn FnMut(String) + '_>; 2] =
-        [Box::new(written), Box::new(complained)];
-    let drain = |handle, give| Drain::new(handle, watch.places.clone(), (clock, timings), give);
-    let mut drains = [drain(stdout, stdout_gets)?, drain(stderr, stderr_gets)?];
+    let (of_stdout, of_stderr) = <(RefCell<Advice>, RefCell<Advice>)>::default();
+    let (places, times) = (watch.places.clone(), (clock, timings));
+    let mut drains = [
+        (stdout, OutputStream::Stdout, &of_stdout),
+        (stderr, OutputStream::Stderr, &of_stderr),
+    ]
+    .map(|(handle, stream, advice)| {
+        let give = move |text: String| {
+            let new = advice.borrow_mut().hear(&text);
+            line.wrote(stream, text);
+            for advice in new {
+                line.remark(advice);
+            }
+        };
+        Drain::new(handle, places.clone(), times, Box::new(give))
+    })
+    .into_iter()
+    .collect::<Result<Vec<_>, _>>()?;
     let (mut asked, mut stopped) = (EndRequest::None, false);
     let status = loop {
         let ended = job.wait(Duration::ZERO)?;
@@ -103,7 +108,7 @@ pub(super) fn attend_line(
     for drain in &mut drains {
         drain.finish(until);
     }
-    let limit = advice.borrow().limit(status, &store.settings);
+    let limit = of_stderr.borrow().limit(status, &store.settings);
     if let Some(limit) = limit.filter(|_| !stopped) {
         line.remark(&format!("a limit: {limit}"));
     }

@@ -6,10 +6,12 @@
 //! quiet, measured and committed. One that takes more space than there is is ended; what it wrote stays.
 
 mod environment;
+mod histories;
 mod permits;
 mod tree;
 
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::time::Duration;
 
 use self::environment::{ShellError, expect_allowed};
@@ -18,11 +20,17 @@ use self::tree::ShellTree;
 use crate::hidden_places::HiddenPlaces;
 use crate::process::{ProcessError, UsageMeter, expect_confined};
 use crate::runs::Runs;
+use fileshed_changes::bin::{measure_again, remove_as_command};
 use fileshed_history::subject;
 use fileshed_sandbox::egress::EgressGrant;
-use fileshed_sandbox::{ExitReason, OutputSink, StandardStreams, StartedJob, start};
+use fileshed_sandbox::removals::{self, Answer, Removals};
+use fileshed_sandbox::{
+    ExitReason, MountNamespace, OutputSink, SandboxError, StandardStreams, StartedJob, start,
+};
+use fileshed_storage::PrivateDirectory;
 use fileshed_types::{Error, Scope};
 use fileshed_zones::view::{View, ViewPath};
+use fileshed_zones::zone::Zone;
 
 /// The name of the shell in failures.
 const SHELL: &str = "sh";
@@ -74,9 +82,10 @@ pub fn run_shell(
     let slot = (!is_interactive).then(|| runs.shell_slots.take(&store.namespace(caller), caller));
     let _slot = slot.transpose()?;
     let program = runs.programs.shell.as_ref().ok_or(ShellError::NoShell)?;
-    let tree = ShellTree::open(runs, view, &request.cwd, is_interactive)?;
+    let mut tree = ShellTree::open(runs, view, &request.cwd, is_interactive)?;
+    let private = store.private_directory(&tree.main().tenant)?;
+    tree.show_histories(&private, request.command.as_deref());
     let zone = tree.main();
-    let private = store.private_directory(&zone.tenant)?;
     // Nobody knows the programs of a shell: it has no network if its connections cannot be held.
     let wanted = runs.confinement().holds_connections().is_ok();
     let network = runs.grant_network(wanted, "curl")?;
@@ -86,7 +95,7 @@ pub fn run_shell(
         Scope::Write => tree.writable(),
         Scope::Read => Vec::new(),
     };
-    let spec = tree.spec(
+    let mut spec = tree.spec(
         runs,
         &request,
         program,
@@ -94,17 +103,28 @@ pub fn run_shell(
         network.as_ref(),
         !writable.is_empty(),
     );
+    let has_own = |mounts: &MountNamespace| !mounts.programs.is_empty();
+    let removals = spec.mounts.as_ref().is_some_and(has_own);
+    let removals = removals.then(Removals::pair).transpose();
+    let removals = removals
+        .map_err(SandboxError::start)?
+        .map(|(ours, theirs)| {
+            spec.removals = Some(theirs);
+            ours
+        });
     let mut watch = ShellWatch {
         watch: UsageMeter::new(zone, &private, [&OutputSink::Output; 2], None),
         permits: Permits::begin(writable, message)?,
         ending: None,
         places: tree.places_on_disk(&private),
+        histories: (&tree, &private),
     };
     let listen = |listener: OwnedFd| {
         if let Some(network) = &network {
             network.listen(listener.into());
         }
     };
+    let begun = store.clock.now().as_second();
     let job = start(
         &runs.zygote,
         &spec,
@@ -112,11 +132,18 @@ pub fn run_shell(
         request.streams,
         listen,
     )?;
-    let attended = attend(&job, &mut watch);
-    job.kill();
-    let ended = job.wait(Duration::MAX);
+    let (attended, ended) = removed_by_server(zone, removals.as_ref(), || {
+        let attended = attend(&job, &mut watch);
+        job.kill();
+        (attended, job.wait(Duration::MAX))
+    });
     let ran_out = job.ran_out_of_memory();
     drop(job);
+    if removals.is_some()
+        && let Err(error) = measure_again(store, &zone.tenant, begun)
+    {
+        tracing::warn!(%error, "the space of the bin may be counted wrong");
+    }
     let entered = watch.permits.enter(true);
     attended?;
     let (refused, mut remarks) = entered?;
@@ -142,6 +169,54 @@ pub fn run_shell(
     })
 }
 
+/// Moves what a shell removes into the bin while `work` is done.
+fn removed_by_server<T>(
+    zone: &Zone<'_>,
+    removals: Option<&Removals>,
+    work: impl FnOnce() -> T,
+) -> T {
+    let Some(removals) = removals else {
+        return work();
+    };
+    let remove = |directory: &OwnedFd, name: &str| {
+        let seen = [Path::new(removals::ZONE), zone.data.location()];
+        let mut found = seen
+            .iter()
+            .map(|root| zone.data.entry_in(directory, root, name));
+        let found = found.find_map(Result::transpose);
+        let removed = found.map(|entry| Ok(remove_as_command(zone, &entry?)?));
+        match removed {
+            None => Answer::Elsewhere,
+            Some(Ok::<_, Error>(true)) => Answer::Kept,
+            Some(Ok(false)) => Answer::Gone,
+            Some(Err(error)) => {
+                tracing::debug!(%error, "what a shell removes does not go into the bin");
+                Answer::Failed
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let closing = Closing(removals);
+        let thread = std::thread::Builder::new().name("removals".to_owned());
+        let served = thread.spawn_scoped(scope, || removals.serve(remove));
+        if let Err(error) = served {
+            tracing::warn!(%error, "what a shell removes does not go into the bin");
+        }
+        let done = work();
+        drop(closing);
+        done
+    })
+}
+
+/// Ends the answers to a shell, also where its work panics.
+struct Closing<'a>(&'a Removals);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
 /// Looks after the space of one shell while it runs.
 pub struct ShellWatch<'a> {
     permits: Permits<'a>,
@@ -150,6 +225,7 @@ pub struct ShellWatch<'a> {
     ending: Option<ExitReason>,
     /// What the shell's output must not name: nothing if it has the tree.
     pub(super) places: HiddenPlaces,
+    histories: (&'a ShellTree<'a>, &'a PrivateDirectory),
 }
 
 impl ShellWatch<'_> {
@@ -160,6 +236,12 @@ impl ShellWatch<'_> {
             self.ending = self.watch.look(job, || self.permits.is_over());
         }
         self.ending.is_some()
+    }
+
+    /// Shows git what was committed meanwhile, by this shell or by others.
+    pub fn renew_histories(&self) {
+        let (tree, private) = self.histories;
+        tree.renew_histories(private);
     }
 
     /// Enters what was changed so far, when the shell has fallen quiet: in `/documents` it becomes a

@@ -158,6 +158,9 @@ impl Attendance<'_> {
         if rests && !self.committed {
             self.committed = self.commit(watch);
         }
+        if rests {
+            watch.renew_histories();
+        }
         let pause = if rests {
             self.timings.idle
         } else {

@@ -58,7 +58,8 @@ pub(super) fn system_root(kind: &JailKind, account: ProcessAccount) -> io::Resul
 }
 
 /// Adds what one job names to the root, with places for its directories. Nothing is added after that.
-fn complete(root: &MountRoot, access: &Access, targets: &[&Path]) -> io::Result<()> {
+fn complete(root: &MountRoot, access: &Access, mounts: &MountNamespace) -> io::Result<()> {
+    let targets = mounts.targets();
     let is_own = |path: &Path| targets.iter().any(|target| path.starts_with(target));
     let named = access.execute.iter().chain(&access.read);
     for path in single(named.map(PathBuf::as_path)).filter(|path| !is_own(path)) {
@@ -67,6 +68,15 @@ fn complete(root: &MountRoot, access: &Access, targets: &[&Path]) -> io::Result<
     let listed = access.list.iter().map(PathBuf::as_path);
     for target in targets.iter().copied().chain(listed) {
         root.make_place_for(target, FileType::Directory)?;
+    }
+    // One may lie where another is put.
+    let programs = mounts.programs.iter();
+    let copies = programs.clone().map(|program| copy(&program.source));
+    let copies = copies.collect::<io::Result<Vec<_>>>()?;
+    for (program, tree) in programs.zip(copies) {
+        root.make_place_for(&program.target, FileType::RegularFile)?;
+        restrict(&tree, RDONLY | NOSUID | NODEV, None)?;
+        root.attach(&tree, &program.target)?;
     }
     root.close()
 }
@@ -94,7 +104,7 @@ pub(super) fn prepare_files<'a>(
     let kind = JailKind::of(spec, kernel_account.is_some());
     let root = root.unwrap_or_else(|| system_root(&kind, account));
     let prepared = root.and_then(|root| {
-        complete(&root, &spec.access, &mounts.targets())?;
+        complete(&root, &spec.access, mounts)?;
         let map = kernel_account.as_ref().map(KernelAccount::map);
         let bind_mounts = match (copies(mounts, &spec.access, map), kernel_account) {
             (Err(_), Some(own)) => {

@@ -13,6 +13,7 @@ use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, Wa
 
 use super::{FAILED, signals};
 use crate::message::JobEvent;
+use crate::removals::SOCKET;
 
 /// Returns the result of a system call, or the kernel's error if it is negative.
 pub(super) fn checked(result: i64) -> io::Result<i32> {
@@ -151,6 +152,19 @@ impl Executable {
         }
         io::Error::last_os_error()
     }
+}
+
+/// Leaves a socket open for the program and all that it starts, under the number by which they know it.
+/// Nothing where no process may have so high a number.
+pub(super) fn leave_open(socket: &OwnedFd) -> io::Result<()> {
+    if highest_descriptor()? > SOCKET {
+        // SAFETY: duplicates an open descriptor to a number that nothing in this fresh process
+        // uses; no memory is involved.
+        #[expect(unsafe_code, reason = "the programs know the socket by this number")]
+        let duplicate = unsafe { libc::dup3(socket.as_raw_fd(), SOCKET, 0) };
+        checked(duplicate.into())?;
+    }
+    Ok(())
 }
 
 /// The number for the program: the highest that this machine allows a process to have.

@@ -14,7 +14,7 @@ use rustix::process::{DumpableBehavior, PidfdFlags, set_dumpable_behavior};
 use super::account::{AccountMaps, KernelAccount, ProcessAccount};
 use super::children::{ForkedChild, attend};
 use super::mount_namespace::system_root;
-use super::process::{close, fork, handle_of, namespaces};
+use super::process::{close, fork, handle_of, leave_open, namespaces};
 use super::root::MountRoot;
 use super::spare::{self, SpareJails};
 use super::{begin, children, signals};
@@ -78,7 +78,7 @@ pub(super) fn serve() -> io::Result<Option<NewProcess>> {
             children::end_most_watches(&mut children);
             continue;
         };
-        let Some(mut handles) = JobHandles::new(handles, request.has_group) else {
+        let Some(mut handles) = JobHandles::new(handles, &request) else {
             continue;
         };
         // Without a map the job has the account of the server.
@@ -108,6 +108,9 @@ fn become_job(
     // Before it takes any memory of its own; `0` is whoever writes it.
     if let Some(group) = handles.group {
         rustix::io::write(&group, b"0")?;
+    }
+    if let Some(removals) = handles.removals {
+        leave_open(&removals)?;
     }
     let own = request.account.zip(handles.map);
     let own = own.filter(|_| !matches!(root, Some(Err(_))));
@@ -204,7 +207,7 @@ fn wait_for_job(
     };
     let job = match request {
         ZygoteRequest::Start(request) => {
-            JobHandles::new(handles, request.has_group).map(|handles| (request, handles))
+            JobHandles::new(handles, &request).map(|handles| (request, handles))
         }
         ZygoteRequest::EndMostWatches => None,
     };

@@ -1,24 +1,26 @@
 //! The files of a shell, and the job that holds it: the caller's tree, or, if the machine has no mount
 //! namespaces, the zone in which it begins.
 
+use std::fs::Metadata;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use super::histories::{Histories, TEMPORARY, is_own};
 use super::{SHELL, ShellRequest, environment};
 use crate::hidden_places::HiddenPlaces;
 use crate::process::{access, base_spec};
 use crate::programs::Program;
 use crate::runs::Runs;
 use crate::terminal::LOGS;
+use fileshed_changes::bin::keeps_removed;
 use fileshed_sandbox::egress::EgressGrant;
+use fileshed_sandbox::removals;
 use fileshed_sandbox::{Access, BindMount, Job, JobSpec, MountNamespace};
 use fileshed_storage::{PrivateDirectory, Root};
 use fileshed_types::{Error, ZoneName};
 use fileshed_zones::view::{View, ViewError, ViewPath, ViewPlace};
 use fileshed_zones::zone::{Zone, ZonePath};
-
-/// The private directory, as a shell with a tree sees it.
-const TEMPORARY: &str = "/tmp";
 
 /// The home, as a shell with a tree sees it.
 const HOME: &str = "/storage";
@@ -30,6 +32,7 @@ const LISTED: [&str; 3] = ["/", "/groups", "/logs"];
 pub(super) struct ShellTree<'a> {
     /// The caller's zones, or the one in which it begins.
     zones: Vec<Zone<'a>>,
+    histories: Histories,
     /// The logs of the caller's processes.
     logs: Option<Root>,
     /// `true` if all of them are there, under their names.
@@ -60,6 +63,7 @@ impl<'a> ShellTree<'a> {
                 let begins_in = zone.data.location().join(inside.as_str());
                 Ok(Self {
                     zones: vec![zone],
+                    histories: Histories::default(),
                     logs: None,
                     is_whole,
                     directory,
@@ -106,11 +110,23 @@ impl<'a> ShellTree<'a> {
         let logs = zones[0].tenant.root.existing_subdirectory(LOGS)?;
         Ok(Self {
             zones,
+            histories: Histories::default(),
             logs,
             is_whole: true,
             directory,
             begins_in,
         })
+    }
+
+    /// Has git find the repositories of the zones, for a line or for whoever types.
+    pub(super) fn show_histories(&mut self, private: &PrivateDirectory, line: Option<&str>) {
+        let begins_in = self.is_whole.then_some(&*self.begins_in);
+        self.histories = Histories::show(&self.zones, private, line, begins_in);
+    }
+
+    /// Has git find what was committed meanwhile.
+    pub(super) fn renew_histories(&self, private: &PrivateDirectory) {
+        self.histories.renew(&self.zones, private);
     }
 
     /// The zone that stands for the caller.
@@ -121,6 +137,26 @@ impl<'a> ShellTree<'a> {
     /// The zones that a shell may change.
     pub(super) fn writable(&self) -> Vec<&Zone<'a>> {
         self.zones.iter().filter(|zone| is_own(zone)).collect()
+    }
+
+    /// The programs that stand where a shell finds others: the server's own `rm`, where a bin keeps what it
+    /// removes. `writes` if it may change any zone.
+    fn programs(&self, runs: &Runs, writes: bool) -> Vec<BindMount> {
+        let rm = runs.programs.get(removals::COMMAND).map(|rm| &rm.file);
+        // One program under many names stays.
+        let rm = rm.filter(|file| file.ends_with(removals::COMMAND));
+        let own = runs.zygote.file();
+        let can_run = |metadata: Metadata| metadata.permissions().mode() & 0o555 == 0o555;
+        let is_there = writes && self.is_whole && keeps_removed(self.main());
+        let Some(rm) = rm.filter(|_| is_there && own.metadata().is_ok_and(can_run)) else {
+            return Vec::new();
+        };
+        let program = |source: &Path, target: &Path| BindMount {
+            source: source.to_owned(),
+            target: target.to_owned(),
+            writable: false,
+        };
+        vec![program(rm, Path::new(removals::REAL)), program(&own, rm)]
     }
 
     pub(super) fn directory(&self) -> BorrowedFd<'_> {
@@ -171,6 +207,8 @@ impl<'a> ShellTree<'a> {
         let is_interactive = request.command.is_none();
         let mut variables = environment::own(&text(&home), &text(&temporary), is_interactive);
         variables.extend(request.environment.iter().cloned());
+        let index = self.histories.index(self.main(), &temporary);
+        variables.extend(index.map(|index| ("GIT_INDEX_FILE".to_owned(), index)));
         variables.extend(network.into_iter().flat_map(EgressGrant::environment));
         let job = Job::Program {
             file: program.file.clone(),
@@ -193,6 +231,14 @@ impl<'a> ShellTree<'a> {
             };
             places.push(mount.target.clone());
         }
+        let programs = self.programs(runs, writes);
+        // No list is needed if everything may run.
+        let mut execute = match any_program {
+            true => Vec::new(),
+            false => program.executables.clone(),
+        };
+        execute.extend(programs.first().map(|real| real.target.clone()));
+        read.extend(self.histories.readable());
         let listed = if self.is_whole { &LISTED[..] } else { &[] };
         let base = base_spec(runs, job);
         JobSpec {
@@ -200,12 +246,7 @@ impl<'a> ShellTree<'a> {
             controlling_terminal: request.controlling_terminal,
             makes_groups: true,
             access: Access {
-                // No list is needed if everything may run.
-                execute: if any_program {
-                    Vec::new()
-                } else {
-                    program.executables.clone()
-                },
+                execute,
                 read,
                 write,
                 list: listed.iter().map(PathBuf::from).collect(),
@@ -215,6 +256,7 @@ impl<'a> ShellTree<'a> {
             },
             mounts: self.is_whole.then(|| MountNamespace {
                 directory: self.begins_in.clone(),
+                programs,
                 bind_mounts: mounts
                     .into_iter()
                     .chain([BindMount {
@@ -222,6 +264,7 @@ impl<'a> ShellTree<'a> {
                         target: temporary,
                         writable: true,
                     }])
+                    .chain(self.histories.mounts(private))
                     .collect(),
             }),
             starts_others: true,
@@ -248,11 +291,6 @@ impl<'a> ShellTree<'a> {
         });
         zones.chain(logs).collect()
     }
-}
-
-/// Returns `true` for a zone that a shell may change.
-fn is_own(zone: &Zone<'_>) -> bool {
-    matches!(zone.name, ZoneName::Storage | ZoneName::Documents)
 }
 
 fn text(path: &Path) -> String {

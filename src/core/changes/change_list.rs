@@ -1,0 +1,262 @@
+//! The list of changes as its readers see it.
+
+use std::collections::HashMap;
+
+use fileshed_history::{ChangeKind, changed_by};
+use fileshed_registry::{ChangeFilter, ListedChange, Step};
+use fileshed_storage::Root;
+use fileshed_types::{Caller, Error, ZoneName};
+use fileshed_zones::store::Store;
+use fileshed_zones::zone::{Zone, ZonePath};
+
+use crate::undo::range;
+
+/// Files of one change that are named.
+pub const NAMED: usize = 20;
+
+/// Rows that are looked at for one answer.
+const MOST: u32 = 10_000;
+
+/// The changes that are asked for; what is `None` does not matter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ListRequest<'l> {
+    /// Those of a zone, whoever made them; else the caller's own in all zones.
+    pub zone: Option<&'l Zone<'l>>,
+    /// Those of this path, and below it.
+    pub path: Option<&'l ZonePath>,
+    /// Those made in this conversation.
+    pub chat: Option<&'l str>,
+    /// Those of this answer.
+    pub answer: Option<&'l str>,
+    /// Those at this second or after it.
+    pub since: Option<i64>,
+    /// Those with smaller numbers.
+    pub before: Option<i64>,
+}
+
+/// What became of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileEffect {
+    /// It came into being.
+    Created,
+    /// Its content changed.
+    Changed,
+    /// It went.
+    Deleted,
+    /// It came from another path.
+    Moved,
+}
+
+impl FileEffect {
+    /// Returns the word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Changed => "changed",
+            Self::Deleted => "deleted",
+            Self::Moved => "moved",
+        }
+    }
+}
+
+/// A change of the list.
+#[derive(Clone, Debug)]
+pub struct ChangeEntry {
+    /// The row.
+    pub row: ListedChange,
+    /// The zone.
+    pub zone: ZoneName,
+    /// The name of the group whose zone it is.
+    pub group: Option<String>,
+    /// `true` if the caller made it.
+    pub is_own: bool,
+    /// The first files that it changed.
+    pub files: Vec<(ZonePath, FileEffect)>,
+    /// The number of all of them.
+    pub count: usize,
+}
+
+/// Returns the changes that the caller may see, the last one first, at most so many.
+pub fn list(
+    store: &Store,
+    caller: &Caller,
+    request: &ListRequest<'_>,
+    most: usize,
+) -> Result<Vec<ChangeEntry>, Error> {
+    let own = store.tenant_key(caller)?;
+    let filter = ChangeFilter {
+        actor: request.zone.is_none().then_some(&*own),
+        tenant: request.zone.map(|zone| &*zone.tenant.key),
+        zone: request.zone.map(|zone| zone.name.as_str()),
+        chat: request.chat,
+        answer: request.answer,
+        since: request.since,
+        before: request.before,
+        after: None,
+    };
+    let rows = match request.path {
+        Some(_) => MOST,
+        None => u32::try_from(most).unwrap_or(MOST),
+    };
+    let mut places = HashMap::new();
+    let mut entries = Vec::new();
+    for row in store.registry.listed_changes(&filter, rows)? {
+        if entries.len() >= most {
+            break;
+        }
+        let key = (row.change.tenant.clone(), row.change.zone.clone());
+        let place = match places.get(&key) {
+            Some(place) => place,
+            None => {
+                let place = Place::of(store, caller, &own, &row)?;
+                places.entry(key).or_insert(place)
+            }
+        };
+        let Some(place) = place else {
+            continue;
+        };
+        let (mut files, count) = place.files(&row, request.path.is_some())?;
+        if let Some(path) = request.path {
+            let below = format!("{path}/");
+            files.retain(|(file, _)| file == path || file.as_str().starts_with(&below));
+            if files.is_empty() {
+                continue;
+            }
+        }
+        files.truncate(NAMED);
+        entries.push(ChangeEntry {
+            zone: place.zone,
+            group: place.group.clone(),
+            is_own: row.change.actor == own,
+            files,
+            count,
+            row,
+        });
+    }
+    Ok(entries)
+}
+
+/// Where the content of a file is, before a change or after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// There was no file.
+    Absent,
+    /// In the bin, by its id.
+    Binned(String),
+    /// In the zone.
+    Now,
+    /// Nowhere any more.
+    Gone,
+}
+
+/// Returns where a file is as it was before and after a change of a zone without history.
+pub fn contents(
+    zone: &Zone<'_>,
+    row: &ListedChange,
+    path: &ZonePath,
+) -> Result<(Content, Content), Error> {
+    let binned = |kept: Option<String>| kept.map_or(Content::Gone, Content::Binned);
+    let steps = row.change.steps().into_iter();
+    let mut steps = steps.filter(|step| step.path() == path.as_str());
+    let before = match steps.next() {
+        Some(Step::Made { .. } | Step::Came { .. }) => Content::Absent,
+        Some(Step::Replaced { kept, .. }) => binned(kept),
+        Some(Step::Removed { kept, .. }) => return Ok((binned(kept), Content::Absent)),
+        Some(Step::Moved { .. } | Step::Appended { .. }) | None => Content::Gone,
+    };
+    let filter = ChangeFilter {
+        tenant: Some(&zone.tenant.key),
+        zone: Some(zone.name.as_str()),
+        after: Some(row.number),
+        ..ChangeFilter::default()
+    };
+    for later in zone
+        .store
+        .registry
+        .listed_changes(&filter, MOST)?
+        .iter()
+        .rev()
+    {
+        for step in later.change.steps() {
+            if step.path() == path.as_str() {
+                return Ok((
+                    before,
+                    match step {
+                        Step::Replaced { kept, .. } | Step::Removed { kept, .. } => binned(kept),
+                        _ => Content::Gone,
+                    },
+                ));
+            }
+        }
+    }
+    Ok((before, Content::Now))
+}
+
+/// The zone of a change.
+struct Place {
+    zone: ZoneName,
+    group: Option<String>,
+    base: Option<Root>,
+}
+
+impl Place {
+    /// The zone of a change; `None` if the caller does not have it, or not any more.
+    fn of(
+        store: &Store,
+        caller: &Caller,
+        own: &str,
+        row: &ListedChange,
+    ) -> Result<Option<Self>, Error> {
+        let zone = ZoneName::parse(&row.change.zone)?;
+        if let Some(id) = row.change.tenant.strip_prefix("groups/") {
+            let Ok(open) = store.group_zone(caller, Some(id)) else {
+                return Ok(None);
+            };
+            let group = open.group().map(|group| group.name.clone());
+            let base = Some(open.base);
+            return Ok(Some(Self { zone, group, base }));
+        }
+        if row.change.tenant != own {
+            return Ok(None);
+        }
+        let base = store.tenant(caller)?.existing_base(zone)?;
+        let group = None;
+        Ok(Some(Self { zone, group, base }))
+    }
+
+    /// Returns files that a change touched, and how many there are: the first ones, or all of them.
+    fn files(
+        &self,
+        row: &ListedChange,
+        all: bool,
+    ) -> Result<(Vec<(ZonePath, FileEffect)>, usize), Error> {
+        let most = if all { usize::MAX } else { NAMED };
+        let (Some(range), Some(base)) = (range(row), &self.base) else {
+            let steps = row.change.steps();
+            let files = steps.iter().take(most).map(|step| {
+                let effect = match step {
+                    Step::Made { .. } => FileEffect::Created,
+                    Step::Replaced { .. } | Step::Appended { .. } => FileEffect::Changed,
+                    Step::Removed { .. } => FileEffect::Deleted,
+                    Step::Moved { .. } | Step::Came { .. } => FileEffect::Moved,
+                };
+                (ZonePath::found(step.path().to_owned()), effect)
+            });
+            return Ok((files.collect(), steps.len()));
+        };
+        // The history of a zone may have been made anew.
+        let Ok((changed, count)) = changed_by(base, &range, most) else {
+            return Ok((Vec::new(), 0));
+        };
+        let files = changed.into_iter().map(|file| {
+            let effect = match file.kind {
+                ChangeKind::Added => FileEffect::Created,
+                ChangeKind::Deleted => FileEffect::Deleted,
+                ChangeKind::Modified | ChangeKind::ModeChanged => FileEffect::Changed,
+            };
+            (file.path, effect)
+        });
+        Ok((files.collect(), count))
+    }
+}

@@ -1,0 +1,71 @@
+//! The files that a command line is expected to write, as far as its arguments say.
+
+use fileshed_changes::ExpectedChange;
+use fileshed_rules::CommandPlan;
+use fileshed_storage::Kind;
+use fileshed_zones::zone::{Zone, ZonePath};
+
+use super::invocation::SQLITE;
+
+/// Commands whose last argument, or directory, gets what the others name.
+const COPYING: [&str; 3] = ["cp", "install", MOVING];
+
+/// The one of them that takes the others away.
+const MOVING: &str = "mv";
+
+/// Commands that write no file, or whose point is that nothing is kept; git and `rm` keep things themselves,
+/// and a database is kept once an answer.
+const OTHERS: [&str; 8] = [
+    "chmod", "find", "git", "rename", "rm", "rmdir", "shred", SQLITE,
+];
+
+/// Commands that leave the content of what is there as it is.
+const NEW: [&str; 2] = ["mkdir", "touch"];
+
+/// Returns the files that are expected to change.
+pub(super) fn of(zone: &Zone<'_>, plan: &CommandPlan) -> Vec<ExpectedChange> {
+    if zone.name.is_versioned() || OTHERS.contains(&plan.command) {
+        return Vec::new();
+    }
+    let parsed = |text: &str| ZonePath::parse("args", text).ok();
+    if !COPYING.contains(&plan.command) {
+        let written = plan.paths.iter().filter(|path| path.writes && !path.glob);
+        let written = written.filter_map(|path| parsed(&path.text));
+        let is_there = |path: &ZonePath| zone.data.followed(path).is_ok();
+        let written = written.filter(|path| !NEW.contains(&plan.command) || !is_there(path));
+        return written
+            .map(|path| ExpectedChange { path, moved: None })
+            .collect();
+    }
+    let Some(to) = destination(plan).and_then(parsed) else {
+        return Vec::new();
+    };
+    let from = plan.paths.iter().filter_map(|path| parsed(&path.text));
+    let from: Vec<ZonePath> = from.filter(|path| *path != to).collect();
+    let is_directory = zone
+        .data
+        .followed(&to)
+        .is_ok_and(|to| to.kind() == Kind::Directory);
+    let target = |from: &ZonePath| match from.name().filter(|_| is_directory) {
+        Some(name) => to.join(name),
+        None => to.clone(),
+    };
+    let expected = from.iter().map(|from| ExpectedChange {
+        path: target(from),
+        moved: (plan.command == MOVING).then(|| from.clone()),
+    });
+    expected.collect()
+}
+
+/// Where a copy or a move goes: the directory of an option, or the last argument.
+fn destination(plan: &CommandPlan) -> Option<&str> {
+    let args = || plan.args.iter().map(String::as_str);
+    let named = args().enumerate().find_map(|(at, word)| match word {
+        "-t" | "--target-directory" => plan.args.get(at + 1).map(String::as_str),
+        _ => word.strip_prefix("--target-directory=").or_else(|| {
+            let joined = word.strip_prefix("-t");
+            joined.filter(|joined| !joined.is_empty())
+        }),
+    });
+    named.or_else(|| args().rfind(|word| !word.starts_with('-')))
+}

@@ -1,0 +1,246 @@
+//! `shed_history`: what was changed, when, by whom and in which answer.
+
+use fileshed_core::change_list::{self, ChangeEntry, Content, ListRequest};
+use fileshed_core::comparison::Side;
+use fileshed_core::undo::range;
+use fileshed_core::{Repeat, Zone, ZonePath, diagnostics};
+use jiff::Timestamp;
+
+use super::copy::{address, address_in, zone_of};
+use super::prelude::*;
+
+/// The parameter with an address.
+const PATH: &str = "path";
+
+/// Changes of an answer that says no other number.
+const LIMIT: usize = 20;
+
+/// Most changes of an answer.
+const LIMIT_MAX: usize = 200;
+
+/// Files of a change whose difference is shown.
+const COMPARED: usize = 10;
+
+/// `shed_history`
+pub struct History;
+
+/// Which changes.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    /// Zone, folder or file, as storage/a.md or group/Team; default all of yours
+    path: Option<String>,
+    /// Only of this chat
+    #[serde(default)]
+    chat: bool,
+    /// Only after this time or change
+    since: Option<String>,
+    /// Default 20
+    limit: Option<usize>,
+    /// With diffs
+    #[serde(default)]
+    diff: bool,
+}
+
+/// One change.
+#[derive(Serialize, ToSchema)]
+pub struct Change {
+    /// Its number, for `shed_undo`.
+    change: i64,
+    /// Id of the answer that made it, for `shed_undo`.
+    answer: String,
+    /// When.
+    at: String,
+    /// Name of whoever made it, if it was somebody else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
+    /// Operation or command.
+    operation: String,
+    /// Addresses of the first files, each with what became of it.
+    files: Vec<String>,
+    /// Number of all its files.
+    count: usize,
+    /// `true` if it was taken back.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    undone: bool,
+    /// What it changed in the files, as `diff -u` writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+}
+
+/// The changes, the last one first.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    /// The changes.
+    changes: Vec<Change>,
+}
+
+impl Operation for History {
+    const ID: &str = "shed_history";
+    const SUMMARY: &str = "List changes";
+    const DOC: &str = "Who changed what, the last first: yours in all zones, or everybody's in a group. shed_history(path=\"documents/report.md\", diff=true)";
+    const CORE: bool = true;
+    const EFFECT: Effect = Effect::READS;
+    const ERRORS: &[Code] = errors![
+        ;
+        InvalidZone, InvalidPath, PathEscape, ProtectedPath,
+        InvalidGroupId, GroupNotFound, GroupNotAvailable
+    ];
+    const EXAMPLES: &[&str] = &[
+        r#"{"limit": 5}"#,
+        r#"{"path": "storage/notes", "diff": true}"#,
+    ];
+    const SHORT_ANSWER: &[Keep] = &[Keep::Always("changes")];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        // An address names its zone, so its path may begin with the name of another one.
+        let mut caller = caller.clone();
+        caller.names_zones = true;
+        let caller = &caller;
+        let place = match request.path.as_deref() {
+            Some(text) => {
+                let named = address_in(PATH, text)?;
+                let zone = zone_of(core, caller, PATH, &named)?;
+                let path = zone.path(PATH, named.path)?;
+                Some((zone, path))
+            }
+            None => None,
+        };
+        let (since, after) = match request.since.as_deref() {
+            None => (None, None),
+            Some(text) => moment(text)?,
+        };
+        let list = ListRequest {
+            zone: place.as_ref().map(|(zone, _)| zone),
+            path: place
+                .as_ref()
+                .map(|(_, path)| path)
+                .filter(|path| !path.is_root()),
+            chat: request.chat.then_some(caller.chat.as_str()),
+            since,
+            ..ListRequest::default()
+        };
+        let most = request.limit.unwrap_or(LIMIT).min(LIMIT_MAX);
+        let mut entries = change_list::list(&core.store, caller, &list, most)?;
+        entries.retain(|entry| after.is_none_or(|after| entry.row.number > after));
+        let mut left = core.store.settings.output_of(caller.client) as usize;
+        let changes = entries.into_iter().map(|entry| {
+            let diff = request.diff.then(|| diff(core, caller, &entry, &mut left));
+            let diff = diff.transpose()?;
+            Ok(listed(entry, diff.filter(|diff| !diff.is_empty())))
+        });
+        let changes: Vec<Change> = changes.collect::<Result<_, Error>>()?;
+        let message = match changes.len() {
+            0 => "No change is listed".to_owned(),
+            count => format!("{count} changes"),
+        };
+        Ok(Reply::new(Response { changes }, message))
+    }
+}
+
+/// A change as the answer has it.
+fn listed(entry: ChangeEntry, diff: Option<String>) -> Change {
+    let group = entry.group.as_deref();
+    let files = entry
+        .files
+        .iter()
+        .map(|(path, effect)| format!("{} {}", address(entry.zone, group, path), effect.as_str()));
+    let change = &entry.row.change;
+    Change {
+        change: entry.row.number,
+        at: Timestamp::from_second(change.changed_at)
+            .unwrap_or_default()
+            .to_string(),
+        by: (!entry.is_own).then(|| change.author.clone()),
+        operation: change.operation.clone(),
+        files: files.collect(),
+        count: entry.count,
+        undone: entry.row.undone_by.is_some(),
+        diff,
+        answer: change.answer.clone(),
+    }
+}
+
+/// Returns the differences that a change made in its first files, as far as so many characters are left.
+fn diff(
+    core: &Core,
+    caller: &Caller,
+    entry: &ChangeEntry,
+    left: &mut usize,
+) -> Result<String, Error> {
+    let group = entry.group.as_deref();
+    let zone = core.store.open_zone(caller, entry.zone, group)?;
+    let mut diffs = String::new();
+    for (path, _) in entry.files.iter().take(COMPARED) {
+        // What is no text, or too large, has no difference to show.
+        let Ok(Some((old, new))) = sides(core, &zone, entry, path) else {
+            continue;
+        };
+        let (diff, _) = old.against(&new, false).unified(*left);
+        *left = left.saturating_sub(diff.chars().count());
+        if !diff.is_empty() {
+            diffs.push_str(&format!("--- {path}\n{diff}\n"));
+        }
+    }
+    Ok(diffs)
+}
+
+/// Returns a file before and after a change; `None` if one of them is not there any more.
+fn sides(
+    core: &Core,
+    zone: &Zone<'_>,
+    entry: &ChangeEntry,
+    path: &ZonePath,
+) -> Result<Option<(Side, Side)>, Error> {
+    let runs = &core.runs;
+    if let Some(range) = range(&entry.row) {
+        let before = range
+            .before
+            .unwrap_or_else(|| format!("{}~1", range.commit));
+        let old = Side::read_version(runs, zone, path, &before)?;
+        let new = Side::read_version(runs, zone, path, &range.commit)?;
+        return Ok(Some((old, new)));
+    }
+    let side = |content| match content {
+        Content::Absent => Ok(Some(Side::empty())),
+        Content::Binned(id) => Side::read_binned(runs, zone, path, &id).map(Some),
+        Content::Now => Side::read(runs, zone, &zone.entry(path)?).map(Some),
+        Content::Gone => Ok(None),
+    };
+    let (before, after) = change_list::contents(zone, &entry.row, path)?;
+    Ok(side(before)?.zip(side(after)?))
+}
+
+/// Reads a moment, or the number of a change.
+fn moment(text: &str) -> Result<(Option<i64>, Option<i64>), SinceError> {
+    let text = text.trim();
+    if let Ok(number) = text.parse() {
+        return Ok((None, Some(number)));
+    }
+    let day = || {
+        let date: jiff::civil::Date = text.parse().ok()?;
+        date.to_zoned(jiff::tz::TimeZone::UTC)
+            .ok()
+            .map(|day| day.timestamp())
+    };
+    let moment = text.parse::<Timestamp>().ok().or_else(day);
+    let moment = moment.ok_or_else(|| SinceError {
+        text: text.to_owned(),
+    })?;
+    Ok((Some(moment.as_second()), None))
+}
+
+diagnostics! {
+    /// A time that cannot be read.
+    #[derive(Debug, thiserror::Error)]
+    #[error("`since` must be a time or the number of a change, got: `{text}`")]
+    struct SinceError {
+        /// The value received.
+        text: String = "yesterday".to_owned(),
+    } => {
+        code: InvalidParameter,
+        hint: Repeat::with("since", "2026-01-31T12:00:00Z"),
+        details: { "parameter": "since", "received": text },
+    }
+}

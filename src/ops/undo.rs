@@ -1,0 +1,131 @@
+//! `shed_undo`: take back what an answer, a change, or the last change of a path did.
+
+use fileshed_core::undo::{self, Outcome, Undoing, UndonePath};
+
+use super::copy::{address, address_in, zone_of};
+use super::prelude::*;
+
+/// Files that an answer names.
+const NAMED: usize = 50;
+
+/// `shed_undo`
+pub struct Undo;
+
+/// What to take back.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    /// Id, or last
+    answer: Option<String>,
+    /// One change, by number
+    change: Option<i64>,
+    /// Or the last change of this file, as storage/a.md
+    path: Option<String>,
+    /// Only say what it would do
+    #[serde(default)]
+    dry_run: bool,
+    /// Skip what cannot be undone
+    #[serde(default)]
+    partial: bool,
+}
+
+/// What was taken back.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    /// Id by which `shed_undo` takes the undo back; absent where nothing was done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undo: Option<String>,
+    /// The answer whose changes were taken back.
+    answer: String,
+    /// Files that are as before, each with what became of it.
+    files: Vec<String>,
+    /// Files that stay as they are, each with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    kept: Vec<String>,
+    /// Number of all these files.
+    count: usize,
+}
+
+impl Operation for Undo {
+    const ID: &str = "shed_undo";
+    const SUMMARY: &str = "Take changes back";
+    const DOC: &str = "When the user wants changes undone: take back all that your last answer changed, in every zone. shed_undo(answer=\"last\")";
+    const CORE: bool = true;
+    const EFFECT: Effect = Effect::REPLACES;
+    const ERRORS: &[Code] = errors![
+        ;
+        InvalidZone, PathEscape, ProtectedPath, InvalidPath, FileNotFound, FileExists, FileLocked,
+        PermissionDenied, QuotaExceeded, InvalidGroupId, GroupNotFound, GroupNotAvailable
+    ];
+    const EXAMPLES: &[&str] = &[
+        r#"{"answer": "last", "dry_run": true}"#,
+        r#"{"path": "storage/notes/todo.md", "dry_run": true}"#,
+    ];
+    const ACCESS: FileAccess = FileAccess::Change;
+    const SHORT_ANSWER: &[Keep] = &[Keep::Lines("files"), Keep::Lines("kept")];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        // An address names its zone, so its path may begin with the name of another one.
+        let mut caller = caller.clone();
+        caller.names_zones = true;
+        let caller = &caller;
+        let named = request.path.as_deref();
+        let named = named.map(|text| address_in(PATH, text)).transpose()?;
+        let place = match &named {
+            Some(address) => {
+                let zone = zone_of(core, caller, PATH, address)?;
+                let path = zone.path_to_change(PATH, address.path)?;
+                Some((zone, path))
+            }
+            None => None,
+        };
+        let what = match (&place, request.change) {
+            (Some((zone, path)), _) => Undoing::Path(zone, path),
+            (None, Some(number)) => Undoing::Change(number),
+            (None, None) => {
+                let answer = request.answer.as_deref().map(str::trim);
+                Undoing::Answer(answer.filter(|id| !id.is_empty() && *id != "last"))
+            }
+        };
+        let how = (request.dry_run, request.partial);
+        let undone = undo::undo(&core.store, caller, what, how)?;
+        let count = undone.paths.len();
+        let (kept, done): (Vec<_>, Vec<_>) = undone.paths.iter().partition(|path| path.is_kept());
+        let message = match &undone.id {
+            Some(id) => format!(
+                "As the user asked, {} files are as before the change: do not make it again. \
+                 shed_undo(answer=\"{id}\") brings it back",
+                done.len()
+            ),
+            None if request.dry_run => format!("Would put {} files back", done.len()),
+            None => "Nothing was left to take back".to_owned(),
+        };
+        let name =
+            |paths: &[&UndonePath]| paths.iter().take(NAMED).map(|path| said(path)).collect();
+        let response = Response {
+            files: name(&done),
+            kept: name(&kept),
+            undo: undone.id,
+            answer: undone.answer,
+            count,
+        };
+        Ok(Reply::new(response, message))
+    }
+}
+
+/// The parameter with the address of a file.
+const PATH: &str = "path";
+
+/// Returns the address of a path, and what became of it.
+fn said(path: &UndonePath) -> String {
+    let what = match path.outcome {
+        Outcome::Restored => "restored",
+        Outcome::Removed => "removed",
+        Outcome::MovedBack => "moved back",
+        Outcome::Merged => "restored, with what was changed since",
+        Outcome::Kept(reason) => reason.describe(),
+    };
+    let address = address(path.zone, path.group.as_deref(), &path.path);
+    format!("{address} {what}")
+}

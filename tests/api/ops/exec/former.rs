@@ -1,0 +1,122 @@
+//! What a command replaces in the storage: it waits in the bin as it was.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use crate::ops::stage::{content, done, file, ran, small};
+use fileshed_test_support::{Client, TestApp};
+
+/// The contents of the files in a user's bin.
+fn kept(app: &TestApp, user: &str) -> BTreeSet<String> {
+    let bin = app.data().join("users").join(user).join("bin");
+    let files = std::fs::read_dir(bin).into_iter().flatten();
+    let text = |file: std::io::Result<std::fs::DirEntry>| {
+        std::fs::read_to_string(file.expect("an entry").path()).expect("a text")
+    };
+    files.map(text).collect()
+}
+
+fn texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> BTreeSet<String> {
+    texts.into_iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn what_a_command_writes_over_is_in_the_bin() {
+    let app = small().app();
+    for (at, (line, replaced)) in [
+        ("cp new old", &["old\n"][..]),
+        ("cp new other d", &["in d\n"]),
+        ("cp -t d new", &["in d\n"]),
+        ("mv new old", &["old\n"]),
+        ("mv -f new d", &["in d\n"]),
+        ("install -m 644 new old", &["old\n"]),
+        ("sed -i s/o/0/ old other", &["old\n", "other\n"]),
+        ("truncate -s 1 old", &["old\n"]),
+        ("sort -o old other", &["old\n"]),
+        ("gzip old", &["old\n"]),
+        // Nothing is there, or it stays as it is.
+        ("cp new fresh", &[]),
+        ("mv new fresh", &[]),
+        ("touch old fresh", &[]),
+        ("sed -n p old", &[]),
+        ("cp missing old", &[]),
+        ("mv -n new old", &[]),
+        ("mkdir -p d/e/f", &[]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let user = format!("user-{at}");
+        let client = app.as_user(&user);
+        for (path, text) in [
+            ("new", "new\n"),
+            ("old", "old\n"),
+            ("other", "other\n"),
+            ("d/new", "in d\n"),
+        ] {
+            file(&client, "storage", path, text);
+        }
+        let words: Vec<&str> = line.split(' ').collect();
+        let arguments = json!({"zone": "storage", "cmd": words[0], "args": words[1..]});
+        let answer = client.call("shed_exec", &arguments);
+        assert_eq!(answer.status, 200, "{line}: {}", answer.text);
+        let message = answer.body["message"].as_str().expect("a message");
+        assert!(!message.contains("undone"), "{line}: {message}");
+        let expected = texts(replaced.iter().copied());
+        assert_eq!(kept(&app, &user), expected, "{line}");
+    }
+}
+
+#[test]
+fn what_is_too_large_to_be_kept_is_said() {
+    let app = small().app();
+    let ada = app.as_user("ada");
+    file(&ada, "storage", "new", "new");
+    // Together they fit once.
+    for (name, size) in [("large", "1000000"), ("more", "600000")] {
+        ran(&ada, "storage", "truncate", &["-s", size, name]);
+    }
+    let arguments = json!({"zone": "storage", "cmd": "cp", "args": ["new", "large"]});
+    let answer = ada.call("shed_exec", &arguments);
+    let message = answer.body["message"]
+        .as_str()
+        .expect("a message")
+        .to_owned();
+    assert!(
+        message.contains("`large` before could not be kept"),
+        "{message}"
+    );
+    assert!(kept_sizes(&app).is_empty());
+    assert_eq!(content(&ada, "storage", "large"), "new");
+}
+
+/// The sizes of what is in the bin of ada.
+fn kept_sizes(app: &TestApp) -> Vec<u64> {
+    let bin = app.data().join("users/ada/bin");
+    let files = std::fs::read_dir(bin).into_iter().flatten().flatten();
+    files
+        .map(|file| file.metadata().expect("there").len())
+        .collect()
+}
+
+#[test]
+fn a_database_is_kept_once_an_answer() {
+    let app = small().app();
+    let ada = app.as_user("ada");
+    let sql = |client: &Client<'_>, sql: &str| {
+        let arguments = json!({"zone": "storage", "path": "a.db", "query": sql, "params": []});
+        done(client, "shed_sqlite", &arguments);
+    };
+    let answer = |id| ada.clone().header("x-openwebui-message-id", id);
+    sql(&answer("one"), "CREATE TABLE t (a)");
+    sql(&answer("one"), "INSERT INTO t VALUES (1)");
+    assert_eq!(kept_sizes(&app).len(), 0);
+    for _ in 0..3 {
+        sql(&answer("two"), "INSERT INTO t VALUES (2)");
+        sql(&answer("two"), "SELECT * FROM t");
+    }
+    assert_eq!(kept_sizes(&app).len(), 1);
+    sql(&answer("three"), "DELETE FROM t");
+    assert_eq!(kept_sizes(&app).len(), 2);
+}

@@ -1,0 +1,337 @@
+//! `shed_undo`
+
+use serde_json::{Value, json};
+
+use crate::ops::stage::{Provoked, content, done, file, place, ran, small};
+use fileshed_test_support::{Client, TestApp};
+
+pub(crate) const PROVOKED: Provoked = &[
+    ("INVALID_ZONE", |stage| {
+        stage.refuses(&json!({"path": "attic/a.md"}), &["`path`", "`attic/a.md`"]);
+    }),
+    ("INVALID_GROUP_ID", |stage| {
+        stage.refuses(&json!({"path": "group/a\u{7}b/x"}), &["`group`"]);
+    }),
+    ("GROUP_NOT_FOUND", |stage| {
+        stage.refuses(&json!({"path": "group/nobodys/x"}), &["`nobodys`"]);
+    }),
+    ("GROUP_NOT_AVAILABLE", |_| {
+        let alone = TestApp::start();
+        let refused = alone
+            .client()
+            .call("shed_undo", &json!({"path": "group/team/x"}));
+        refused.refused(403, "GROUP_NOT_AVAILABLE");
+    }),
+    ("PATH_ESCAPE", |stage| {
+        stage.refuses(&json!({"path": "storage/../x"}), &["`path`"]);
+    }),
+    ("PROTECTED_PATH", |stage| {
+        stage.refuses(&json!({"path": "storage/.lfsig"}), &["`path`"]);
+    }),
+    ("INVALID_PATH", |stage| {
+        stage.refuses(&json!({"path": "storage/"}), &["`path`"]);
+    }),
+    ("FILE_NOT_FOUND", |stage| {
+        stage.refuses(&json!({"change": 4711}), &["change"]);
+        stage.refuses(&json!({"path": "storage/nothing.md"}), &["`nothing.md`"]);
+        // A change of somebody else does not exist.
+        file(&stage.neighbour(), "storage", "theirs.md", "x");
+        stage.refuses(&json!({"answer": "of-nobody"}), &["change"]);
+    }),
+    ("FILE_EXISTS", |stage| {
+        stage.file("storage", "once.md", "x");
+        let undo = json!({"path": "storage/once.md"});
+        let answer = stage.done("shed_undo", &undo)["answer"].clone();
+        stage.refuses(&json!({"answer": answer}), &["already"]);
+    }),
+    ("FILE_LOCKED", |stage| {
+        stage.file("storage", "kept.md", "one\ntwo\n");
+        let call = json!({"zone": "storage", "path": "kept.md", "content": "mine\n"});
+        stage.done("shed_create_file", &call);
+        std::fs::write(stage.place("storage").join("kept.md"), "theirs\n").expect("written");
+        stage.refuses(&json!({"path": "storage/kept.md"}), &["`storage/kept.md`"]);
+    }),
+    ("PERMISSION_DENIED", |stage| {
+        let client = stage.client();
+        let plan = json!({"zone": "group", "group": "team", "path": "given.md", "content": "x"});
+        done(&client, "shed_create_file", &plan);
+        let given = json!({"group": "team", "path": "given.md", "new_owner": "colleague"});
+        if client.call("shed_group_chown", &given).status != 200 {
+            let owner = stage.colleague();
+            let owner = owner
+                .header_text("X-OpenWebUI-User-Id")
+                .expect("a user")
+                .to_owned();
+            let given = json!({"group": "team", "path": "given.md", "new_owner": owner});
+            done(&client, "shed_group_chown", &given);
+        }
+        stage.refuses(&json!({"path": "group/team/given.md"}), &["`given.md`"]);
+    }),
+    ("QUOTA_EXCEEDED", |stage| {
+        stage.file("documents", "large", &"x".repeat(900 << 10));
+        stage.done(
+            "shed_delete",
+            &json!({"zone": "documents", "path": "large"}),
+        );
+        stage.file("storage", "one", &"y".repeat(900 << 10));
+        stage.file("storage", "two", &"z".repeat(900 << 10));
+        stage.refuses(&json!({"path": "documents/large"}), &["quota"]);
+    }),
+];
+
+/// The client in one chat, while the message of this id is written.
+fn writes<'a>(client: &Client<'a>, message: &str) -> Client<'a> {
+    client.clone().header("X-OpenWebUI-Message-Id", message)
+}
+
+fn undone(client: &Client<'_>, arguments: &Value) -> Vec<String> {
+    let data = done(client, "shed_undo", arguments);
+    let files = data["files"].as_array().expect("a list").iter();
+    let mut files: Vec<_> = files
+        .map(|file| file.as_str().expect("a text").to_owned())
+        .collect();
+    files.sort();
+    files
+}
+
+fn missing(client: &Client<'_>, zone: &str, path: &str) -> bool {
+    let read = json!({"zone": zone, "path": path});
+    client.call("shed_read", &read).status == 404
+}
+
+#[test]
+fn an_answer_is_taken_back_in_all_zones_and_again() {
+    let server = small().app();
+    let ada = server.as_member("ada", "t").chat("one");
+    let before = writes(&ada, "before");
+    file(&before, "storage", "notes/a.md", "one\ntwo\nthree\n");
+    file(&before, "storage", "old/deep/x.md", "x\n");
+    file(&before, "documents", "d.md", "one\ntwo\nthree\n");
+    let plan = |content: &str| json!({"zone": "group", "group": "team", "path": "plan.md", "content": content});
+    done(&before, "shed_create_file", &plan("ours\n"));
+
+    let answer = writes(&ada, "answer");
+    file(&answer, "storage", "notes/a.md", "ONE\ntwo\nthree\n");
+    file(&answer, "storage", "made/here/new.md", "new\n");
+    let append =
+        json!({"zone": "storage", "path": "notes/a.md", "content": "four\n", "position": "end"});
+    done(&answer, "shed_patch_text", &append);
+    done(
+        &answer,
+        "shed_delete",
+        &json!({"zone": "storage", "path": "old"}),
+    );
+    file(&answer, "documents", "d.md", "ONE\ntwo\nthree\n");
+    done(
+        &answer,
+        "shed_rename",
+        &json!({"zone": "documents", "old_path": "d.md", "new_path": "e.md"}),
+    );
+    done(&answer, "shed_create_file", &plan("theirs\n"));
+    let moved = json!({"from": "storage/notes/a.md", "to": "documents/moved.md", "move": true});
+    done(&answer, "shed_copy", &moved);
+
+    let seen = done(&ada, "shed_undo", &json!({"dry_run": true}));
+    assert_eq!(seen.get("undo"), None, "{seen}");
+    assert!(missing(&ada, "storage", "notes/a.md"));
+
+    let data = done(&writes(&ada, "asked"), "shed_undo", &json!({}));
+    assert_eq!(data["answer"], "answer", "{data}");
+    assert_eq!(content(&ada, "storage", "notes/a.md"), "one\ntwo\nthree\n");
+    assert_eq!(content(&ada, "storage", "old/deep/x.md"), "x\n");
+    assert_eq!(content(&ada, "documents", "d.md"), "one\ntwo\nthree\n");
+    assert!(missing(&ada, "documents", "e.md") && missing(&ada, "documents", "moved.md"));
+    let storage = place(&server, "ada", "storage");
+    assert!(
+        !storage.join("made").exists(),
+        "directories that it made go, too"
+    );
+    let shared = json!({"zone": "group", "group": "team", "path": "plan.md"});
+    let read = done(&ada, "shed_read", &shared);
+    assert!(
+        read["content"].as_str().expect("text").contains("ours"),
+        "{read}"
+    );
+
+    // The undo is an answer that can be undone.
+    let undo = data["undo"].as_str().expect("an id");
+    done(&ada, "shed_undo", &json!({"answer": undo}));
+    assert!(missing(&ada, "storage", "notes/a.md") && missing(&ada, "storage", "old/deep/x.md"));
+    assert_eq!(
+        content(&ada, "documents", "moved.md"),
+        "ONE\ntwo\nthree\nfour\n"
+    );
+    assert_eq!(content(&ada, "documents", "e.md"), "ONE\ntwo\nthree\n");
+    assert_eq!(content(&ada, "storage", "made/here/new.md"), "new\n");
+    // And the answer once more.
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert_eq!(content(&ada, "storage", "notes/a.md"), "one\ntwo\nthree\n");
+    assert_eq!(content(&ada, "documents", "d.md"), "one\ntwo\nthree\n");
+}
+
+#[test]
+fn each_undo_takes_the_answer_before() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    for (message, text) in [("1", "one\n"), ("2", "two\n"), ("3", "three\n")] {
+        for zone in ["storage", "documents"] {
+            file(&writes(&ada, message), zone, "a.md", text);
+        }
+    }
+    for text in ["two\n", "one\n"] {
+        done(&ada, "shed_undo", &json!({"answer": "last"}));
+        assert_eq!(content(&ada, "storage", "a.md"), text);
+        assert_eq!(content(&ada, "documents", "a.md"), text);
+    }
+    done(&ada, "shed_undo", &json!({}));
+    assert!(missing(&ada, "storage", "a.md") && missing(&ada, "documents", "a.md"));
+    let nothing = ada.call("shed_undo", &json!({}));
+    nothing.refused(404, "FILE_NOT_FOUND");
+    // Another conversation is not meant.
+    file(
+        &writes(&server.as_user("ada").chat("two"), "4"),
+        "storage",
+        "b.md",
+        "x\n",
+    );
+    ada.call("shed_undo", &json!({}))
+        .refused(404, "FILE_NOT_FOUND");
+}
+
+#[test]
+fn what_was_changed_since_stays() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let text = "one\n2\n3\n4\n5\n6\n7\n8\nnine\n";
+    for zone in ["storage", "documents"] {
+        file(&writes(&ada, "before"), zone, "a.md", text);
+        file(
+            &writes(&ada, "answer"),
+            zone,
+            "a.md",
+            &text.replace("one", "ONE"),
+        );
+        file(&writes(&ada, "answer"), zone, "b.md", "b\n");
+        // The person goes on.
+        let now = text.replace("one", "ONE").replace("nine", "NINE");
+        file(&writes(&ada, "after"), zone, "a.md", &now);
+    }
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    for zone in ["storage", "documents"] {
+        assert_eq!(
+            content(&ada, zone, "a.md"),
+            text.replace("nine", "NINE"),
+            "{zone}"
+        );
+        assert!(missing(&ada, zone, "b.md"));
+    }
+}
+
+#[test]
+fn nothing_is_done_where_lines_are_changed_again_unless_a_part_is_enough() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    for zone in ["storage", "documents"] {
+        file(&writes(&ada, "before"), zone, "a.md", "one\n");
+        file(&writes(&ada, "answer"), zone, "a.md", "two\n");
+        file(&writes(&ada, "answer"), zone, "b.md", "b\n");
+        file(&writes(&ada, "after"), zone, "a.md", "three\n");
+    }
+    let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
+    refused.refused(423, "FILE_LOCKED");
+    let named = &refused.body["error"]["details"]["conflicts"];
+    assert_eq!(named.as_array().map(Vec::len), Some(2), "{}", refused.text);
+    assert_eq!(content(&ada, "storage", "b.md"), "b\n");
+
+    let part = json!({"answer": "answer", "partial": true});
+    let data = done(&ada, "shed_undo", &part);
+    assert_eq!(data["kept"].as_array().map(Vec::len), Some(2), "{data}");
+    for zone in ["storage", "documents"] {
+        assert_eq!(content(&ada, zone, "a.md"), "three\n");
+        assert!(missing(&ada, zone, "b.md"));
+    }
+}
+
+#[test]
+fn commands_and_archives_are_taken_back() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let before = writes(&ada, "before");
+    for path in ["a/1.md", "a/2.md", "a/3.md"] {
+        file(&before, "documents", path, path);
+        file(&before, "storage", path, path);
+    }
+    let zip = json!({"zone": "storage", "src": "a", "dest": "a.zip"});
+    done(&before, "shed_zip", &zip);
+    let answer = writes(&ada, "answer");
+    ran(&answer, "documents", "rm", &["-r", "a"]);
+    ran(&answer, "documents", "touch", &["new.md"]);
+    file(&answer, "storage", "a/1.md", "other");
+    let over = json!({"zone": "storage", "path": "a.zip", "dest": "a", "overwrite": true});
+    ada.call("shed_unzip", &over);
+    done(
+        &ada,
+        "shed_undo",
+        &json!({"answer": "answer", "partial": true}),
+    );
+    for path in ["a/1.md", "a/2.md", "a/3.md"] {
+        assert_eq!(content(&ada, "documents", path), path);
+    }
+    assert!(missing(&ada, "documents", "new.md"));
+}
+
+#[test]
+fn one_change_and_one_path_come_back_alone() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    for zone in ["storage", "documents"] {
+        file(&writes(&ada, "before"), zone, "a.md", "one\n");
+        let answer = writes(&ada, "answer");
+        file(&answer, zone, "a.md", "two\n");
+        file(&answer, zone, "b.md", "b\n");
+        let path = format!("{zone}/a.md");
+        assert_eq!(
+            undone(&ada, &json!({"path": path})),
+            [format!("{zone}/a.md restored")]
+        );
+        assert_eq!(content(&ada, zone, "a.md"), "one\n");
+        assert_eq!(content(&ada, zone, "b.md"), "b\n");
+        let path = format!("{zone}/b.md");
+        let listed = done(&ada, "shed_history", &json!({"path": path}));
+        let number = &listed["changes"][0]["change"];
+        assert_eq!(
+            undone(&ada, &json!({"change": number})),
+            [format!("{zone}/b.md removed")]
+        );
+    }
+}
+
+#[test]
+fn a_file_that_others_put_into_a_new_directory_stays() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "answer"), "storage", "new/a.md", "a\n");
+    file(&writes(&ada, "after"), "storage", "new/b.md", "b\n");
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert!(missing(&ada, "storage", "new/a.md"));
+    assert_eq!(content(&ada, "storage", "new/b.md"), "b\n");
+}
+
+#[test]
+fn uploads_come_back_in_their_chat() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    crate::ops::stage::upload(&ada, "in.csv", "a,b\n");
+    done(
+        &ada,
+        "shed_delete",
+        &json!({"zone": "uploads", "path": "in.csv"}),
+    );
+    done(&ada, "shed_undo", &json!({}));
+    assert_eq!(content(&ada, "uploads", "in.csv"), "a,b\n");
+    let moved = json!({"from": "uploads/in.csv", "to": "storage/in/in.csv", "move": true});
+    done(&ada, "shed_copy", &moved);
+    done(&ada, "shed_undo", &json!({}));
+    assert_eq!(content(&ada, "uploads", "in.csv"), "a,b\n");
+    assert!(missing(&ada, "storage", "in/in.csv"));
+}
