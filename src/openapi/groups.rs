@@ -27,6 +27,11 @@ const GROUPS: &[Tag] = &[
     ),
     ("Archives", "ZIP files.", "zip unzip zipinfo"),
     (
+        "History",
+        "What was changed, and how to take it back.",
+        "history undo",
+    ),
+    (
         "Between zones",
         "Copy and move from one zone to another, and fetch what is attached to a chat.",
         "import move_uploads_to_storage move_uploads_to_documents copy_storage_to_documents \

@@ -27,12 +27,12 @@ pub struct History;
 /// Which changes.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone, folder or file, as storage/a.md or group/Team; default all of yours
+    /// As storage/a.md or group/Team; default all yours
     path: Option<String>,
-    /// Only of this chat
+    /// Of this chat
     #[serde(default)]
     chat: bool,
-    /// Only after this time or change
+    /// Time or change
     since: Option<String>,
     /// Default 20
     limit: Option<usize>,
@@ -77,7 +77,7 @@ pub struct Response {
 impl Operation for History {
     const ID: &str = "shed_history";
     const SUMMARY: &str = "List changes";
-    const DOC: &str = "Who changed what, the last first: yours in all zones, or everybody's in a group. shed_history(path=\"documents/report.md\", diff=true)";
+    const DOC: &str = "What was changed, newest first, in a group by everybody. shed_history(path=\"documents/a.md\", diff=true)";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = errors![

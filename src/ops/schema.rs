@@ -26,12 +26,24 @@ pub(super) fn of<T: ToSchema>() -> Value {
     flatten(root, &components, false)
 }
 
+/// Descriptions that say no more than the names of their parameters once `shed_exec` has described zones:
+/// a sentence in every tool would be paid for in every turn.
+const SAID_ONCE: [&str; 3] = ["Its zone", "In the zone", "For zone group"];
+
 /// The schema of what an operation takes: its request, and what every operation with paths takes.
 pub(super) fn of_request<O: Operation>() -> Value {
     let mut schema = of::<O::Request>();
+    let properties = schema["properties"].as_object_mut();
+    for parameter in properties.into_iter().flatten().map(|(_, schema)| schema) {
+        let text = parameter["description"].as_str().unwrap_or_default();
+        if SAID_ONCE.contains(&text)
+            && let Some(parameter) = parameter.as_object_mut()
+        {
+            parameter.remove("description");
+        }
+    }
     if O::ERRORS.contains(&Code::PathStartsWithZone) {
         let mut parameter = json!({"type": "boolean"});
-        // A sentence in every tool would be paid for in every turn.
         if O::ID == "shed_exec" {
             parameter["description"] = "The zone may begin paths".into();
         }

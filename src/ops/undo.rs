@@ -16,14 +16,14 @@ pub struct Undo;
 pub struct Request {
     /// Id, or last
     answer: Option<String>,
-    /// One change, by number
+    /// One, by number
     change: Option<i64>,
-    /// Or the last change of this file, as storage/a.md
+    /// Last change of a file, as storage/a.md
     path: Option<String>,
-    /// Only say what it would do
+    /// Only tell
     #[serde(default)]
     dry_run: bool,
-    /// Skip what cannot be undone
+    /// Skip conflicts
     #[serde(default)]
     partial: bool,
 }
@@ -48,7 +48,7 @@ pub struct Response {
 impl Operation for Undo {
     const ID: &str = "shed_undo";
     const SUMMARY: &str = "Take changes back";
-    const DOC: &str = "When the user wants changes undone: take back all that your last answer changed, in every zone. shed_undo(answer=\"last\")";
+    const DOC: &str = "When the user asks to undo: take back all that your last answer changed, in all zones. shed_undo(answer=\"last\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![

@@ -145,7 +145,12 @@ impl FormerFiles {
                 }
                 let path = path.clone();
                 steps.push(match is_replaced {
-                    true => Step::Replaced { path, state, kept },
+                    true => Step::Replaced {
+                        path,
+                        state,
+                        from_bin: None,
+                        kept,
+                    },
                     false => Step::Removed { path, kept },
                 });
             }
@@ -156,6 +161,7 @@ impl FormerFiles {
                     existing: file.existing,
                 }),
                 (None, false) => steps.push(Step::Made {
+                    from_bin: None,
                     path,
                     existing: file.existing,
                     state,

@@ -15,12 +15,12 @@ pub(crate) const PROVOKED: Provoked = &[
     ("GROUP_NOT_FOUND", |stage| {
         stage.refuses(&json!({"path": "group/nobodys/x"}), &["`nobodys`"]);
     }),
-    ("GROUP_NOT_AVAILABLE", |_| {
+    ("GROUP_NOT_AVAILABLE", |stage| {
         let alone = TestApp::start();
         let refused = alone
             .client()
             .call("shed_undo", &json!({"path": "group/team/x"}));
-        refused.refused(403, "GROUP_NOT_AVAILABLE");
+        stage.refused_elsewhere(&refused);
     }),
     ("PATH_ESCAPE", |stage| {
         stage.refuses(&json!({"path": "storage/../x"}), &["`path`"]);
@@ -55,16 +55,12 @@ pub(crate) const PROVOKED: Provoked = &[
         let client = stage.client();
         let plan = json!({"zone": "group", "group": "team", "path": "given.md", "content": "x"});
         done(&client, "shed_create_file", &plan);
-        let given = json!({"group": "team", "path": "given.md", "new_owner": "colleague"});
-        if client.call("shed_group_chown", &given).status != 200 {
-            let owner = stage.colleague();
-            let owner = owner
-                .header_text("X-OpenWebUI-User-Id")
-                .expect("a user")
-                .to_owned();
-            let given = json!({"group": "team", "path": "given.md", "new_owner": owner});
-            done(&client, "shed_group_chown", &given);
-        }
+        // Seen here, the colleague can own it.
+        stage.theirs("theirs.md");
+        let owner = stage.colleague();
+        let owner = owner.header_text("X-OpenWebUI-User-Id").expect("a user");
+        let given = json!({"group": "team", "path": "given.md", "new_owner": owner});
+        done(&client, "shed_group_chown", &given);
         stage.refuses(&json!({"path": "group/team/given.md"}), &["`given.md`"]);
     }),
     ("QUOTA_EXCEEDED", |stage| {

@@ -55,9 +55,7 @@ const LINES: &[&[&str]] = &[
 fn fill(app: &TestApp, user: &str) {
     let client = &app.as_user(user);
     ran(client, "storage", "mkdir", &["-p", "d/e", "empty"]);
-    for path in [
-        "a", "b c", ".h", "d/f", "d/e/g", "-x", "--", "ä ö", "it's",
-    ] {
+    for path in ["a", "b c", ".h", "d/f", "d/e/g", "-x", "--", "ä ö", "it's"] {
         file(client, "storage", path, path);
     }
     let data = place(app, user, "storage");
