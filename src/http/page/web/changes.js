@@ -7,9 +7,9 @@ import { base, byDay, clock, count, parent } from "./format.js";
 import { attempt, hash, NO_CHAT, personal, refreshStats } from "./state.js";
 import { word } from "./words.js";
 
-/** @typedef {{path: string, did: "made"|"changed"|"removed"|"moved", from?: string}} Step */
-/** @typedef {{number: number, zone: string, group?: string, operation: string, count: number, paths: Step[], is_undone: boolean, can_undo: boolean, has_history: boolean}} Change */
-/** @typedef {{answer: string, at: string, by: "model"|"person"|"undo", author?: string, chat?: string, title?: string, count: number, is_undone: boolean, can_undo: boolean, changes: Change[]}} Answer */
+/** @typedef {{path: string, did: "created"|"changed"|"deleted"|"moved"}} Step */
+/** @typedef {{number: number, zone: string, group?: string, operation: string, count: number, files: Step[], is_undone: boolean, has_history: boolean}} Change */
+/** @typedef {{answer: string, at: string, by: "model"|"person"|"undo", author?: string, chat?: string, title?: string, count: number, is_undone: boolean, changes: Change[]}} Answer */
 
 const answers = personal(/** @type {Answer[]|null} */ (null));
 const next = personal(/** @type {number|undefined} */ (undefined));
@@ -18,7 +18,14 @@ const next = personal(/** @type {number|undefined} */ (undefined));
 async function more(query) {
   const found = await attempt(() => read("changes", query));
   if (!found) return;
-  answers.value = query.before ? [...answers.value ?? [], ...found.answers] : found.answers;
+  const before = query.before ? [...answers.value ?? []] : [];
+  for (const one of found.answers) {
+    const at = before.findIndex(({ answer }) => answer === one.answer);
+    // An answer of many changes may go on in the next part of the list.
+    if (at < 0) before.push(one);
+    else before[at] = { ...one, ...before[at], count: before[at].count + one.count, changes: [...before[at].changes, ...one.changes] };
+  }
+  answers.value = before;
   next.value = found.next;
 }
 
@@ -42,16 +49,16 @@ function Path({ change, chat, step }) {
   const shown = `${group ?? word(zone)}/${step.path}`;
   const to = hash({ ...at, path: parent(step.path), open: base(step.path) });
   return html`<li>
-    <span class="change-path">${step.did === "removed" ? shown : html`<a href=${to}>${shown}</a>`}</span>
-    <span class="did did-${step.did}">${word(`did_${step.did}`, step.from ?? "")}</span>
+    <span class="change-path">${step.did === "deleted" ? shown : html`<a href=${to}>${shown}</a>`}</span>
+    <span class="did did-${step.did}">${word(`did_${step.did}`)}</span>
     ${has_history && html`<button class="text" aria-label=${`${word("history")}: ${step.path}`} onClick=${() => showHistory(step.path, at)}>${word("history")}</button>`}
   </li>`;
 }
 
-/** @param {{what: {is_undone: boolean, can_undo: boolean}, which: string, label: string, shown: Record<string, string>}} given */
-function Undo({ what, which, label, shown }) {
-  if (what.is_undone) return html`<span class="did">${word("undone")}</span>`;
-  return what.can_undo && html`<button aria-label=${`${word("undo")}: ${label}`} onClick=${() => undo(which, () => again(shown))}>${word("undo")}</button>`;
+/** @param {{isUndone: boolean, which: string, label: string, shown: Record<string, string>}} given */
+function Undo({ isUndone, which, label, shown }) {
+  if (isUndone) return html`<span class="did">${word("undone")}</span>`;
+  return html`<button aria-label=${`${word("undo")}: ${label}`} onClick=${() => undo(which, () => again(shown))}>${word("undo")}</button>`;
 }
 
 /** @param {{answer: Answer, shown: Record<string, string>, isOpen: boolean}} given */
@@ -66,13 +73,13 @@ function AnswerRow({ answer, shown, isOpen }) {
       <summary><strong>${label}</strong>${answer.title && html`<span>${word("in_chat", answer.title)}</span>`}</summary>
       ${answer.changes.map((change) => html`<div class="change-of" key=${change.number}>
         <ul aria-label=${change.operation}>
-          ${change.paths.map((step) => html`<${Path} change=${change} chat=${answer.chat} step=${step} />`)}
-          ${change.count > change.paths.length && html`<li>${word("more_files", count(change.count - change.paths.length))}</li>`}
+          ${change.files.map((step) => html`<${Path} change=${change} chat=${answer.chat} step=${step} />`)}
+          ${change.count > change.files.length && html`<li>${word("more_files", count(change.count - change.files.length))}</li>`}
         </ul>
-        ${!isOne && html`<${Undo} what=${change} which=${`change=${change.number}`} label=${base(change.paths[0]?.path ?? change.operation)} shown=${shown} />`}
+        ${!isOne && html`<${Undo} isUndone=${change.is_undone} which=${`change=${change.number}`} label=${base(change.files[0]?.path ?? change.operation)} shown=${shown} />`}
       </div>`)}
     </details>
-    <${Undo} what=${{ ...answer, can_undo: answer.can_undo && (isOne || !answer.author) }} which=${which} label=${label} shown=${shown} />
+    ${(isOne || !answer.author) && html`<${Undo} isUndone=${answer.is_undone} which=${which} label=${label} shown=${shown} />`}
   </li>`;
 }
 
