@@ -12,7 +12,7 @@ use axum::routing::post;
 use fileshed_core::fair::CallSlot;
 use fileshed_core::processes::Process;
 use fileshed_core::terminal::ProcessUse;
-use fileshed_core::{CallerView, Channel, Error, Settings, Toolset};
+use fileshed_core::{BinNotes, CallerView, Channel, Error, Settings, Toolset};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -206,7 +206,9 @@ pub(super) async fn run(
         drop(body);
         let answer = (tool.call.answer_max)(&view.core.store.settings, &arguments);
         permit.reserve_blocking(bytes.saturating_add(answer), &view.caller.cancellation)?;
-        (tool.call.begin)(view, &headers, arguments)?.answered(ToolContent::written)
+        let notes = view.caller.bin_notes.clone();
+        let begun = (tool.call.begin)(view, &headers, arguments)?;
+        begun.answered(|content| content.noting(&notes)?.written())
     });
     let begun = begun.await?;
     let (written, permit) = match begun {
@@ -220,7 +222,11 @@ pub(super) async fn run(
             call.caller.place = CallSlot::default();
             Box::pin(awaited.wait(&call.server, &call.caller, tool.changes)).await?;
             let permit = call.admit().await?;
-            call.run(permit, |view, _| rest(view)?.written()).await?
+            let ended = call.run(permit, |view, _| {
+                let notes = view.caller.bin_notes.clone();
+                rest(view)?.noting(&notes)?.written()
+            });
+            ended.await?
         }
         (Ok(Step::Answered(written)), permit) => (Ok(written), permit),
         (Err(error), permit) => (Err(error), permit),
@@ -260,6 +266,21 @@ impl ToolContent {
     /// JSON.
     pub(super) fn data(data: impl Serialize + Send + 'static) -> Self {
         Self::Answer(Answer::of(data))
+    }
+
+    /// The same, which says what the call did to the bin.
+    pub(super) fn noting(self, notes: &BinNotes) -> Result<Self, Error> {
+        let notes = notes.take();
+        Ok(match self {
+            Self::Answer(answer) if !notes.is_empty() && answer.picture.is_none() => {
+                let mut data = envelope::value(&*answer.data)?;
+                if let Some(data) = data.as_object_mut() {
+                    data.insert("note".to_owned(), notes.join("; ").into());
+                }
+                Self::Answer(Answer::of(data))
+            }
+            other => other,
+        })
     }
 
     fn written(self) -> Result<WrittenContent, Error> {

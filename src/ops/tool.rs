@@ -276,6 +276,7 @@ fn finished<O: Operation>(
         note.without_commands(given, |command| core.runs.programs.lacks(command));
         note.told(&surface)
     });
+    let notes = notes.chain(caller.bin_notes.take());
     let notes = notes.collect::<Vec<String>>().join("; ");
     if caller.client.answers == Answers::Minimal && reply.picture.is_none() {
         let data = serde_json::to_value(&reply.data).map_err(arguments::ArgumentError::Answer)?;

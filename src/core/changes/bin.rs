@@ -22,6 +22,9 @@ const OPERATION: &str = "bin/restore";
 /// Seconds for which changes stay in the list, whatever the bin keeps.
 const CHANGES_SECONDS: i64 = 30 * DAY_SECONDS;
 
+/// Digits by which a commit is named.
+const SHORT: usize = 12;
+
 /// A file or directory that came back.
 #[derive(Debug)]
 pub struct BroughtBack {
@@ -118,12 +121,14 @@ pub fn end_deletions(store: &Store, goes_on: &dyn Fn() -> bool) -> Result<u64, E
     Ok(ended)
 }
 
-/// Brings back what was deleted last at `path`.
+/// Brings back what was deleted last at `path`; if nothing was, what was replaced last.
 pub fn bring_back_path(zone: Zone<'_>, path: &ZonePath) -> Result<BroughtBack, Error> {
     if zone.name.is_versioned() {
         let error = BinError::History {
             zone: zone.name,
             path: path.clone(),
+            commit: fileshed_history::last_with(&zone.base, path)?
+                .map(|commit| format!("{:.SHORT$}", commit.as_str())),
         };
         return Err(zone.explain(error.into()));
     }
@@ -131,7 +136,11 @@ pub fn bring_back_path(zone: Zone<'_>, path: &ZonePath) -> Result<BroughtBack, E
     let mut rows: Vec<BinRow> = rows.into_iter().filter(|row| deleted(&zone, row)).collect();
     let is_at =
         |row: &BinRow, path: &ZonePath| ZonePath::found(row.path.clone()).key() == path.key();
-    if let Some(at) = rows.iter().position(|row| is_at(row, path)) {
+    let of_kind = |is_replaced| {
+        let mut rows = rows.iter();
+        rows.position(|row| is_at(row, path) && row.is_replaced == is_replaced)
+    };
+    if let Some(at) = of_kind(false).or_else(|| of_kind(true)) {
         return take_from_bin(&zone.made()?, rows.swap_remove(at));
     }
     let mut above = std::iter::successors(path.parent(), ZonePath::parent);
@@ -254,14 +263,18 @@ diagnostics! {
             zone: ZoneName = ZoneName::Documents,
             /// The path.
             path: ZonePath,
+            /// The last commit that has it.
+            commit: Option<String> = Some("1a2b3c4d5e6f".to_owned()),
         } => {
             code: InvalidZone,
-            hint: Hint::new("find the commit that deleted it with ")
-                .call(NextCall::here("shed_exec").with("cmd", "git").with(
+            hint: match commit {
+                Some(commit) => Hint::from(NextCall::here("shed_exec").with("cmd", "git").with(
                     "args",
-                    vec!["log", "--oneline", "-n", "3", "--", path.display()],
+                    vec!["restore", &format!("--source={commit}"), "--", path.display()],
                 ))
-                .say(", then run git checkout of that commit with ~1 behind it, -- and the path"),
+                .say(" brings it back"),
+                None => "no version of the zone has this path: name it as it was".into(),
+            },
             details: { "path": path.display() },
         },
     }

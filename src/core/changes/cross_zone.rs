@@ -17,7 +17,7 @@ use super::{expect_plain, owner};
 use crate::prepared_contents::PreparedContents;
 use fileshed_history::CommitId;
 use fileshed_storage::{DiskError, Entry, Kind, Renamed, Target, Totals, Weight};
-use fileshed_types::{Error, Hint, NextCall, Repeat, diagnostics};
+use fileshed_types::{Code, Error, Hint, NextCall, Repeat, diagnostics};
 use fileshed_zones::zone::{Zone, ZoneError, ZonePath};
 
 /// A transfer of a file or directory between two zones, or inside one.
@@ -109,15 +109,17 @@ pub(super) fn relocate<'a>(
     let mut leaving = from.ask(left)?;
     let mut arriving = to.ask(arrived)?;
     let zone = arriving.zone();
-    let growth = Permit::growth(&[&leaving, &arriving]);
-    let begin = || {
-        let registry = &zone.store.registry;
-        registry.begin_together(&[leaving.plan(), arriving.plan()])
+    let intents = loop {
+        let growth = Permit::growth(&[&leaving, &arriving]);
+        let begin = || {
+            let registry = &zone.store.registry;
+            registry.begin_together(&[leaving.plan(), arriving.plan()])
+        };
+        match zone.store.making_space(&zone.tenant, growth, begin) {
+            Err(error) if error.code() == Code::QuotaExceeded && arriving.give_up_bin() => {}
+            begun => break begun.map_err(|error| zone.explain(error))?,
+        }
     };
-    let intents = zone
-        .store
-        .making_space(&zone.tenant, growth, begin)
-        .map_err(|error| zone.explain(error))?;
     let mut intents = intents.into_iter();
     (leaving.intent, arriving.intent) = (intents.next(), intents.next());
     if let Some(old) = target.entry() {

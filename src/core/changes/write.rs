@@ -1,7 +1,7 @@
 //! One file to write: its new content, an edit of it, or an addition to its end.
 
 use std::fs::File;
-use std::io::{Read, Seek as _, SeekFrom, Write as _};
+use std::io::{Read, Seek as _, SeekFrom};
 
 use super::encrypted::expect_plain;
 use super::permit::{Writer, WrittenFile};
@@ -181,7 +181,6 @@ impl FileWrite<'_> {
         };
         let mut staged = writer.staging().copy(file)?;
         staged
-            .file()
             .write_all(&added)
             .map_err(|error| DiskError::of("write", entry.path(), error))?;
         self.write(writer, target, staged)

@@ -9,7 +9,7 @@ mod known;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 
 use crate::{FileStorage, expect_plain};
@@ -108,7 +108,7 @@ impl<'z> ZoneFiles<'z> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(ProviderError::Unavailable(error.to_string())),
             };
-            let written = staged.file().write_all(&piece[..count]);
+            let written = staged.write_all(&piece[..count]);
             written.map_err(|error| self.failure(path, DiskError::of("write", path, error)))?;
         }
         let flushed = staged.flush();

@@ -54,4 +54,4 @@ pub use line::{HeldLine, KeptTip, ReferenceState};
 pub use moved::MovedFile;
 pub use object::CommitId;
 pub use reversal::{CommitRange, Reversal, changed_by, merge_texts};
-pub use version::{FileVersion, file_at};
+pub use version::{FileVersion, file_at, last_with};

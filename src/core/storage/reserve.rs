@@ -70,6 +70,22 @@ impl Reserve {
         !*self.is_kept.lock() && self.free() < PLENTY
     }
 
+    /// Whether so many bytes would leave too little.
+    #[must_use]
+    pub fn lacks(&self, bytes: u64) -> bool {
+        self.free() < bytes.saturating_add(NEEDED)
+    }
+
+    /// Takes it back as soon as it fits: for who wants to write and has just freed something. Returns
+    /// `true` if it is there.
+    pub fn restore(&self) -> bool {
+        let mut is_kept = self.is_kept.lock();
+        if !*is_kept && self.free() >= BYTES + BYTES / 64 {
+            *is_kept = self.allocate().is_ok();
+        }
+        *is_kept
+    }
+
     /// Takes it again where there is enough.
     pub fn keep(&self) {
         let mut is_kept = self.is_kept.lock();

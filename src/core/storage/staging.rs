@@ -12,7 +12,7 @@ mod journal;
 mod remove;
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Seek as _, SeekFrom, Write};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,6 +39,23 @@ const ENDING: &str = ".journal";
 
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
+/// Makes so many bytes of space on a full disk; `false` if there are none to make.
+#[derive(Clone)]
+pub struct Relief(Arc<dyn Fn(&Staging, u64) -> bool + Send + Sync>);
+
+impl Relief {
+    /// Space is made by `make`.
+    pub fn new(make: impl Fn(&Staging, u64) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(make))
+    }
+}
+
+impl std::fmt::Debug for Relief {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Relief").finish_non_exhaustive()
+    }
+}
+
 /// The directory beside the zones of one tenant where content waits to be moved in or removed.
 #[derive(Clone, Debug)]
 pub struct Staging {
@@ -47,6 +64,7 @@ pub struct Staging {
     /// Names begin with it, so that what a dead process left can be told apart.
     owner: String,
     removals: Removals,
+    relief: Option<Relief>,
 }
 
 impl Staging {
@@ -58,6 +76,79 @@ impl Staging {
             directory: Arc::new(root.into_handle()),
             owner: owner.to_owned(),
             removals: Removals::default(),
+            relief: None,
+        }
+    }
+
+    /// The same, which goes on where the disk is full and `relief` makes space.
+    #[must_use]
+    pub fn relieved_by(mut self, relief: Relief) -> Self {
+        self.relief = Some(relief);
+        self
+    }
+
+    /// The same, which removes at once and has no relief.
+    #[must_use]
+    pub fn plain(&self) -> Self {
+        Self {
+            removals: Removals::default(),
+            relief: None,
+            ..self.clone()
+        }
+    }
+
+    /// Makes so many bytes of space on a full disk; `false` if there are none to make.
+    #[must_use]
+    pub fn relieve(&self, bytes: u64) -> bool {
+        let relief = self.relief.as_ref();
+        relief.is_some_and(|relief| (relief.0)(self, bytes))
+    }
+
+    /// Does something that a full disk may stop, which needs so many bytes; again once there is space.
+    fn with_space<T>(
+        &self,
+        bytes: u64,
+        mut act: impl FnMut() -> Result<T, DiskError>,
+    ) -> Result<T, DiskError> {
+        loop {
+            match act() {
+                Err(DiskError::Full) if self.relieve(bytes) => {}
+                done => return done,
+            }
+        }
+    }
+
+    /// Writes all of `content` to a file that is staged here, on a full disk once there is space.
+    pub fn write_all(&self, file: &mut File, mut content: &[u8]) -> std::io::Result<()> {
+        while !content.is_empty() {
+            match file.write(content) {
+                Ok(0) => return Err(std::io::ErrorKind::WriteZero.into()),
+                Ok(count) => content = content.get(count..).unwrap_or_default(),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) if is_full(&error) && self.relieve(content.len() as u64) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the rest of `source` to a new file that is staged here, on a full disk once there is
+    /// space.
+    fn copy_all(&self, source: &mut File, file: &mut File) -> std::io::Result<()> {
+        let start = source.stream_position()?;
+        loop {
+            match std::io::copy(source, file) {
+                Err(error) if is_full(&error) => {
+                    let size = source.metadata()?.len().saturating_sub(start);
+                    file.set_len(0)?;
+                    if !self.relieve(size) {
+                        return Err(error);
+                    }
+                    file.rewind()?;
+                    source.seek(SeekFrom::Start(start))?;
+                }
+                copied => return copied.map(drop),
+            }
         }
     }
 
@@ -81,8 +172,10 @@ impl Staging {
     /// Creates a private, empty file.
     pub fn create(&self) -> Result<Staged, DiskError> {
         let name = self.fresh_name();
-        let file = create_at(&self.directory, &*name, file_mode(false));
-        Ok(self.staged(file.map_err(DiskError::server)?, name))
+        let file = self.with_space(0, || {
+            create_at(&self.directory, &*name, file_mode(false)).map_err(DiskError::server)
+        });
+        Ok(self.staged(file?, name))
     }
 
     /// Returns the open file that is staged under a name.
@@ -98,7 +191,7 @@ impl Staging {
     /// Stages a file with this content.
     pub fn write(&self, content: &[u8]) -> Result<Staged, DiskError> {
         let mut staged = self.create()?;
-        let written = staged.file.write_all(content);
+        let written = self.write_all(&mut staged.file, content);
         written.map_err(|error| DiskError::of("write", &ZonePath::root(), error))?;
         Ok(staged)
     }
@@ -108,7 +201,7 @@ impl Staging {
     /// while it is open, under a name in its directory.
     pub fn copy(&self, mut source: File) -> Result<Staged, DiskError> {
         let mut staged = self.create()?;
-        let copied = std::io::copy(&mut source, &mut staged.file);
+        let copied = self.copy_all(&mut source, &mut staged.file);
         copied.map_err(|error| DiskError::of("copy", &ZonePath::root(), error))?;
         Ok(staged)
     }
@@ -176,7 +269,7 @@ impl Staging {
     }
 
     /// Opens the directory that holds staging and the zones.
-    fn home(&self) -> Result<Root, DiskError> {
+    pub fn home(&self) -> Result<Root, DiskError> {
         let home = open_at(&self.directory, "..", DIRECTORY).map_err(DiskError::server)?;
         let location = self.location.parent().unwrap_or(&self.location);
         Ok(Root::of(home, location.to_owned()))
@@ -336,6 +429,12 @@ impl Staged {
         Ok(())
     }
 
+    /// Writes all of `content`, on a full disk once there is space.
+    pub fn write_all(&mut self, content: &[u8]) -> std::io::Result<()> {
+        self.flushed = false;
+        self.staging.write_all(&mut self.file, content)
+    }
+
     /// Where it is on disk, for a child process to read.
     #[must_use]
     pub fn location(&self) -> PathBuf {
@@ -380,6 +479,11 @@ impl Staged {
         }
         Installed::new(&self.staging, self.name, target, keep)
     }
+}
+
+fn is_full(error: &std::io::Error) -> bool {
+    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(errno, Some(Errno::NOSPC | Errno::DQUOT))
 }
 
 fn report(undone: &Result<(), DiskError>) {

@@ -225,6 +225,30 @@ fn staged_content_and_private_directories_go_with_their_handles() {
 }
 
 #[test]
+fn what_a_child_leaves_in_its_private_directory_leads_no_write_elsewhere() {
+    let scene = Scene::new();
+    let private = scene.staging.private_directory().expect("made");
+    let replace = || private.replace(("own", "a"), &mut &b"new"[..], None);
+    replace().expect("written");
+    let own = private.location().join("own");
+    let outside = scene.base.path().join("outside");
+    fs::create_dir(&outside).expect("made");
+    let kept = outside.join("a");
+    fs::write(&kept, "kept").expect("written");
+    fs::remove_file(own.join("a")).expect("removed");
+    for name in ["a", "a.new"] {
+        symlink(&kept, own.join(name)).expect("linked");
+    }
+    replace().expect("written");
+    assert_eq!(fs::read_to_string(own.join("a")).expect("read"), "new");
+    fs::remove_dir_all(&own).expect("removed");
+    symlink(&outside, &own).expect("linked");
+    replace().expect_err("a link");
+    assert_eq!(fs::read_to_string(&kept).expect("read"), "kept");
+    assert!(!outside.join("a.new").exists());
+}
+
+#[test]
 fn sweeping_spares_the_living() {
     let scene = Scene::new();
     let mine = scene.staging.write(b"x").expect("staged");

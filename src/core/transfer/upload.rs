@@ -9,7 +9,6 @@ mod hidden;
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::Write;
 
 use sha2::{Digest as _, Sha256};
 
@@ -478,8 +477,9 @@ impl<'a> UploadingFile<'a> {
         if let Some(hash) = &mut self.file.hash {
             hash.update(piece);
         }
-        self.content
-            .write_all(piece)
+        let arrived = &self.upload.arrived;
+        arrived
+            .write_all(&mut self.content, piece)
             .map_err(|error| DiskError::of("write", &self.file.path, error))?;
         Ok(())
     }

@@ -13,7 +13,7 @@ use crate::group::GroupId;
 use crate::identifier::is_short_text;
 use crate::user_id::UserId;
 pub use crate::user_id::{CallerError, USER_ID_MAX_BYTES};
-use crate::{Channel, Error, Secret, names, random};
+use crate::{BinNotes, Channel, Error, Secret, names, random};
 
 /// A conversation. Uploads are kept apart by it, and a locked edit belongs to one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -130,6 +130,8 @@ pub struct Caller {
     pub undoes: Option<String>,
     /// The id of a call that names no message: made when it is first asked for.
     pub call_id: Arc<OnceLock<String>>,
+    /// What the call did to the bin, for its answer.
+    pub bin_notes: BinNotes,
     /// Set when the client hangs up.
     pub cancellation: Cancellation,
     /// The place of the call among those that run at once.

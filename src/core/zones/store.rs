@@ -61,7 +61,7 @@ pub struct Store {
     /// The directory of all data.
     pub data: Root,
     /// The registry.
-    pub registry: Registry,
+    pub registry: Arc<Registry>,
     /// The file of the registry that is open.
     registry_file: Option<FileIdentity>,
     /// `true` if the registry was without its last changes when it was opened.
@@ -77,7 +77,7 @@ pub struct Store {
     /// Files that are read without waiting for a disk.
     pub cached_files: CachedReader,
     /// Space that is kept for deletions.
-    pub reserve: Reserve,
+    pub reserve: Arc<Reserve>,
     /// Tenants in whose staging this process has looked.
     pub visited: Mutex<HashSet<String>>,
     /// Histories that are whole, as far as a power cut goes.
@@ -119,7 +119,7 @@ impl Store {
     pub fn assemble(settings: Settings, clock: Clock, opening: Opening) -> Result<Self, Error> {
         let (data, is_log_cut) = opening::open(&settings, opening)?;
         let pepper = Pepper::load(&data)?;
-        let registry = Registry::open(&data, &settings)?;
+        let registry = Arc::new(Registry::open(&data, &settings)?);
         registry.expect_pepper(&pepper.fingerprint())?;
         former_volumes::expect_all_in_first(&registry)?;
         let limiter = Limiter::new(&clock);
@@ -136,7 +136,7 @@ impl Store {
                 &settings.timings.storage,
             )?,
             cached_files: CachedReader::new(&data)?,
-            reserve: Reserve::take(&data)?,
+            reserve: Arc::new(Reserve::take(&data)?),
             visited: Mutex::default(),
             recovered: Mutex::default(),
             watched: WatchedZones::new(&settings, &clock),

@@ -2,8 +2,8 @@
 
 use fileshed_registry::BIN;
 use fileshed_storage::{DiskError, Root};
-use fileshed_types::ZoneName;
 use fileshed_types::fair::CallSlot;
+use fileshed_types::{BinNotes, ZoneName};
 
 /// Directory of all working copies of a zone, beside its data.
 pub const EDITZONE: &str = "editzone";
@@ -26,6 +26,8 @@ pub struct TenantRoot {
     pub zones: &'static [ZoneName],
     /// Given back while the caller waits for a write lock.
     pub place: CallSlot,
+    /// What the call of the caller did to the bin.
+    pub notes: BinNotes,
 }
 
 impl TenantRoot {
@@ -56,6 +58,7 @@ impl TenantRoot {
             limit: self.limit,
             zones: self.zones,
             place: self.place.clone(),
+            notes: self.notes.clone(),
         })
     }
 }

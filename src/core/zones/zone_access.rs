@@ -69,6 +69,7 @@ impl Store {
         self.meet(caller, arrival.standing.as_ref())?;
         let tenant = TenantRoot {
             place: caller.place.clone(),
+            notes: caller.bin_notes.clone(),
             ..self.made_tenant(key, &arrival)?
         };
         Ok((tenant, arrival))

@@ -61,7 +61,7 @@ pub(super) async fn store(mut call: Call) -> Result<Response, Error> {
             condition::expect_state(headers, entry)
         })?;
         let stored = stored.first().ok_or(UploadError::Nothing)?;
-        let mut response = response(zone.name.as_str(), stored);
+        let mut response = response(&zone, stored);
         if modified.is_some() {
             modified::acknowledge(response.headers_mut());
         }
@@ -70,7 +70,7 @@ pub(super) async fn store(mut call: Call) -> Result<Response, Error> {
     stored.await
 }
 
-fn response(zone: &str, stored: &Stored) -> Response {
+fn response(zone: &Zone<'_>, stored: &Stored) -> Response {
     let (status, verb) = if stored.created {
         (StatusCode::CREATED, "Created")
     } else {
@@ -79,18 +79,27 @@ fn response(zone: &str, stored: &Stored) -> Response {
     let body = json!({
         "success": true,
         "data": {
-            "zone": zone,
+            "zone": zone.name.as_str(),
             "path": stored.path.as_str(),
             "size_bytes": stored.size,
             "created": stored.created,
         },
-        "message": format!("{verb} {} ({} bytes)", stored.path, stored.size),
+        "message": noting(zone, format!("{verb} {} ({} bytes)", stored.path, stored.size)),
     });
     let mut response = (status, Json(body)).into_response();
     if let Some(stamp) = &stored.stamp {
         condition::Validators::of(stamp).insert_tag(response.headers_mut());
     }
     response
+}
+
+/// The message of a call, with what the call did to the bin.
+fn noting(zone: &Zone<'_>, message: String) -> String {
+    let notes = zone.caller.bin_notes.take();
+    std::iter::once(message)
+        .chain(notes)
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 diagnostics! {
@@ -124,7 +133,7 @@ pub(super) async fn upload(mut call: Call) -> Result<Response, Error> {
         let upload = Upload::new(&zone, directory, existing, permit)?;
         let message = FileQuery::given(query.message.as_ref());
         let stored = take_in(&parts.headers, reader, upload)?.store(UPLOAD, message)?;
-        Ok(reply(zone.name, &stored))
+        Ok(reply(&zone, &stored))
     });
     Ok(envelope::answer(Ok(stored.await?)))
 }
@@ -165,7 +174,7 @@ pub(super) fn take_in<'a>(
     Ok(upload)
 }
 
-fn reply(zone: ZoneName, stored: &[Stored]) -> Reply<Value> {
+fn reply(zone: &Zone<'_>, stored: &[Stored]) -> Reply<Value> {
     let files: Vec<Value> = stored
         .iter()
         .map(|file| {
@@ -189,6 +198,6 @@ fn reply(zone: ZoneName, stored: &[Stored]) -> Reply<Value> {
         let sent = file.name.replace(char::is_control, "\u{fffd}");
         let _written = write!(message, "; `{sent}` is now `{}`", file.path);
     }
-    let data = json!({"zone": zone.as_str(), "files": files, "count": files.len()});
-    Reply::new(data, message)
+    let data = json!({"zone": zone.name.as_str(), "files": files, "count": files.len()});
+    Reply::new(data, noting(zone, message))
 }

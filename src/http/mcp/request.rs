@@ -76,6 +76,7 @@ impl LocalPerson {
     pub(super) fn call_context(&self) -> CallContext {
         let mut caller = self.caller.clone();
         caller.cancellation = caller.cancellation.detached();
+        (caller.call_id, caller.bin_notes) = Default::default();
         CallContext {
             caller,
             id: uuid::Uuid::new_v4().to_string(),

@@ -164,8 +164,9 @@ pub(super) async fn call(
         // Once as text, once as data.
         let most = bytes.saturating_add(answer.saturating_mul(2));
         permit.reserve_blocking(most, &view.caller.cancellation)?;
+        let notes = view.caller.bin_notes.clone();
         let begun = (tool.call.begin)(view, &headers, arguments)?;
-        begun.answered(|content| result(content, short))
+        begun.answered(|content| result(content.noting(&notes)?, short))
     });
     let (awaited, rest) = match begun.await? {
         Step::Answered(result) => return Ok(result),
@@ -190,8 +191,11 @@ pub(super) async fn call(
         }
     });
     waited.await?;
-    work.blocking(move |view, _| result(rest(view)?, short))
-        .await
+    work.blocking(move |view, _| {
+        let notes = view.caller.bin_notes.clone();
+        result(rest(view)?.noting(&notes)?, short)
+    })
+    .await
 }
 
 /// An answer as text, and as data unless it is a short one or no object. Blocks.

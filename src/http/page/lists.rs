@@ -158,6 +158,9 @@ pub(super) fn bin(view: CallerView<'_>, _: &BinQuery) -> Result<Value, Error> {
             "size": entry.totals.bytes,
             "files": entry.totals.files,
         });
+        if entry.is_replaced {
+            row["replaced"] = true.into();
+        }
         // The conversation that deleted it.
         let chat = Chat::new(&entry.chat);
         if chat != Chat::default() {

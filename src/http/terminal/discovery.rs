@@ -57,7 +57,7 @@ fn prompt(core: &Core) -> String {
     let mut text = format!(
         "You have a computer whose files stay from chat to chat, {} MiB:\n\
          - /storage: the user's home, where you begin. Keep work here.\n\
-         - /documents: the user's, versioned; every change is a commit.\n\
+         - /documents: the user's, versioned; every change is a commit by itself, git log and git restore work.\n\
          - /uploads: what is attached to this chat. Copy from it to change something.\n\
          - /groups/<name>: shared with the members of a group, versioned.\n\
          - /logs: output of past commands.\n\

@@ -273,8 +273,20 @@ fn zones_with_a_history_and_servers_without_a_bin_say_where_to_look() {
     assert_eq!(bin(&ada), []);
     let refused = restore(&ada, "documents", "a.md");
     refused.refused(400, "INVALID_ZONE");
+    // The call of the hint brings it back, as it stands.
     let hint = refused.body["error"]["hint"].as_str().unwrap();
-    assert!(hint.contains("git"), "{hint}");
+    let source = hint.split("--source=").nth(1).unwrap();
+    let source = format!("--source={}", source.split('"').next().unwrap());
+    let args = json!(["restore", source, "--", "a.md"]);
+    assert!(
+        hint.contains(&format!("args={}", args.to_string().replace(',', ", "))),
+        "{hint}"
+    );
+    let call = json!({"zone": "documents", "cmd": "git", "args": args});
+    done(&ada, "shed_exec", &call);
+    assert_eq!(content(&ada, "documents", "a.md"), "text\n");
+    let never = restore(&ada, "documents", "never.md");
+    never.refused(400, "INVALID_ZONE");
 
     let app = small().app();
     let ada = app.as_user("ada");

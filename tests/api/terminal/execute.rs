@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 mod changes;
 mod control;
+mod git;
 mod life;
 mod limits;
 mod logs;

@@ -62,7 +62,7 @@ pub(super) fn connect(app: &TestApp, user: &str, id: &str) -> Socket {
 
 /// A new shell of a user, at its first prompt.
 #[track_caller]
-fn shell(app: &TestApp, user: &str, chat: &str) -> (String, Socket) {
+pub(super) fn shell(app: &TestApp, user: &str, chat: &str) -> (String, Socket) {
     let id = open(app, user, chat);
     let mut socket = connect(app, user, &id);
     // What was typed is shown before it is done, so the answer is another text.

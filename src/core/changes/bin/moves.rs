@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::change_request::{ChangeRequest, Taken};
 use crate::permit::{DiskEffect, Permit, Writer, ZoneChange};
 use fileshed_registry::{BIN, BinRow, Step};
-use fileshed_storage::{DiskError, Entry, Merge, Renamed, Vacancy};
+use fileshed_storage::{DiskError, Entry, Merge, Renamed, Totals, Vacancy};
 use fileshed_types::{Error, random};
 use fileshed_zones::chats::DAY_SECONDS;
 use fileshed_zones::zone::{Zone, ZonePath};
@@ -34,6 +34,38 @@ impl Writer<'_> {
             }
         };
         Ok(gone.iter().all(|row| row.id != id))
+    }
+}
+
+/// Room of a bin, in bytes or files.
+struct Room {
+    /// What it may hold beside the zones.
+    most: u64,
+    /// What of it nothing takes.
+    free: u64,
+    /// What of it the entries of a change get.
+    taken: u64,
+}
+
+impl Room {
+    fn new(most: u64, used: u64) -> Self {
+        let free = most.saturating_sub(used);
+        Self {
+            most,
+            free,
+            taken: 0,
+        }
+    }
+
+    /// Returns `true` if an entry may come in: it takes no more than half of the room from others.
+    fn has(&self, amount: u64) -> bool {
+        self.taken.saturating_add(amount) <= self.most
+            && amount <= self.free.max(self.most.div_ceil(2))
+    }
+
+    fn take(&mut self, amount: u64) {
+        self.taken += amount;
+        self.free = self.free.saturating_sub(amount);
     }
 }
 
@@ -71,33 +103,32 @@ impl<'a> Permit<'a> {
             && !matches!(zone.tenant.bin(), Err(DiskError::Full))
         {
             let usage = zone.store.registry.usage(&zone.tenant.key)?;
-            let total = |in_bin: bool| -> u64 {
-                let usage = usage.iter().filter(|usage| (usage.zone == BIN) == in_bin);
-                usage.map(|usage| usage.totals.bytes).sum()
+            let rooms = |of: fn(Totals) -> u64, growth: i64, most: u64| {
+                let total = |in_bin: bool| -> u64 {
+                    let usage = usage.iter().filter(|usage| (usage.zone == BIN) == in_bin);
+                    usage.map(|usage| of(usage.totals)).sum()
+                };
+                let live = total(false).saturating_add_signed(growth);
+                Room::new(most.saturating_sub(live), total(true))
             };
-            let live = total(false).saturating_add_signed(self.request.bytes);
-            let room = zone.tenant.limit.saturating_sub(live);
-            let mut free = room.saturating_sub(total(true));
-            let mut kept = 0;
+            let mut bytes = rooms(|totals| totals.bytes, self.request.bytes, zone.tenant.limit);
+            let most_files = zone.store.settings.max_files;
+            let mut files = rooms(|totals| totals.files, self.request.files, most_files);
             for taken in &self.request.taken {
-                let bytes = taken.totals.bytes;
-                if kept + bytes > room || bytes > free.max(room / 2) {
-                    continue;
+                let totals = taken.totals;
+                if bytes.has(totals.bytes) && files.has(totals.files) {
+                    bytes.take(totals.bytes);
+                    files.take(totals.files);
+                    let mut row = row_in_bin(zone, taken, days.get())?;
+                    if let Some(id) = self.writer.bin_id.take() {
+                        row.id = id;
+                    }
+                    self.binned.push(row);
                 }
-                kept += bytes;
-                free = free.saturating_sub(bytes);
-                let mut row = row_in_bin(zone, taken, days.get())?;
-                if let Some(id) = self.writer.bin_id.take() {
-                    row.id = id;
-                }
-                self.binned.push(row);
             }
         }
         // Its space goes along when the change is done.
-        for row in &self.binned {
-            self.request.bytes += row.totals.bytes as i64;
-            self.request.files += row.totals.files as i64;
-        }
+        self.count_binned(1);
         for step in &mut steps {
             if let Step::Replaced { path, kept, .. } | Step::Removed { path, kept } = step {
                 let row = self.binned.iter().find(|row| row.path == *path);
@@ -106,6 +137,43 @@ impl<'a> Permit<'a> {
         }
         self.change.set_steps(&steps);
         Ok(())
+    }
+
+    /// Adds the space of what goes into the bin to that of the change, or takes it away.
+    fn count_binned(&mut self, sign: i64) {
+        for row in &self.binned {
+            self.request.bytes += sign * row.totals.bytes as i64;
+            self.request.files += sign * row.totals.files as i64;
+        }
+    }
+
+    /// Lets what the change takes away go for good: others took the space that it had in the bin.
+    /// Returns `false` if none of it goes into the bin anyway.
+    pub(crate) fn give_up_bin(&mut self) -> bool {
+        self.count_binned(-1);
+        let had_any = !std::mem::take(&mut self.binned).is_empty();
+        let mut steps = self.change.steps();
+        for step in &mut steps {
+            if let Step::Replaced { kept, .. } | Step::Removed { kept, .. } = step {
+                *kept = None;
+            }
+        }
+        self.change.set_steps(&steps);
+        had_any
+    }
+
+    /// Notes for the answer what the change took away, and the bin does not keep.
+    pub(crate) fn note_not_kept(&self) {
+        let zone = self.zone();
+        if zone.name.is_versioned() || zone.store.settings.bin_days.is_none() {
+            return;
+        }
+        for taken in &self.request.taken {
+            let path = taken.path.as_str();
+            if !self.binned.iter().any(|row| row.path == path) {
+                zone.caller.bin_notes.not_kept(path);
+            }
+        }
     }
 
     /// Has the files that a merge replaces go into the bin, if that keeps them.

@@ -11,7 +11,7 @@ use fileshed_storage::{
     Appendable, DiskError, Entry, Kind, Merge, Renamed, Staged, StagedEntry, Staging, Target,
     Totals, Vacancy,
 };
-use fileshed_types::Error;
+use fileshed_types::{Code, Error};
 use fileshed_zones::tenant::EDITZONE;
 use fileshed_zones::write_lock::WriteLock;
 use fileshed_zones::zone::{Zone, ZonePath};
@@ -223,13 +223,17 @@ impl<'a> Writer<'a> {
     pub(crate) fn guard(self, request: ChangeRequest) -> Result<Permit<'a>, Error> {
         let mut permit = self.ask(request)?;
         let zone = permit.zone();
-        let begin = || zone.store.registry.begin(permit.plan());
-        let intent = zone
-            .store
-            .making_space(&zone.tenant, Permit::growth(&[&permit]), begin)
-            .map_err(|error| zone.explain(error))?;
-        permit.intent = Some(intent);
-        Ok(permit)
+        loop {
+            let begin = || zone.store.registry.begin(permit.plan());
+            let growth = Permit::growth(&[&permit]);
+            match zone.store.making_space(&zone.tenant, growth, begin) {
+                Err(error) if error.code() == Code::QuotaExceeded && permit.give_up_bin() => {}
+                begun => {
+                    permit.intent = Some(begun.map_err(|error| zone.explain(error))?);
+                    return Ok(permit);
+                }
+            }
+        }
     }
 
     /// Asks everything but the space.

@@ -77,6 +77,7 @@ impl ZoneChange<'_> {
             }
             entered => entered?,
         };
+        permit.note_not_kept();
         if permit.zone().store.registry.holds_leases() && !effect.has_journal() {
             // Before the change is final: it is not where others took over.
             for permit in source.iter_mut().chain([&mut permit]) {

@@ -17,7 +17,7 @@ use fileshed_sandbox::StandardStreams;
 use fileshed_storage::{DiskError, Kind, LogFile, Root, Totals};
 use fileshed_types::fair::{CallSlot, Full};
 use fileshed_types::settings::MEBIBYTE;
-use fileshed_types::{Caller, Chat, Error, Mutex, UserId, ZonePath, random};
+use fileshed_types::{BinNotes, Caller, Chat, Error, Mutex, UserId, ZonePath, random};
 use fileshed_zones::tenant::TenantRoot;
 use fileshed_zones::view::ViewPath;
 
@@ -67,6 +67,7 @@ impl Runs {
             session: None,
             cancellation: caller.cancellation.detached(),
             place: CallSlot::default(),
+            bin_notes: BinNotes::default(),
             ..caller.clone()
         };
         let request = ShellRequest {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use super::advice::Advice;
 use super::shell::ShellWatch;
 use crate::hidden_places::HiddenPlaces;
 use crate::processes::{EndRequest, Orders, Process};
@@ -35,6 +36,7 @@ pub(super) fn attend_shell(
         terminal,
         buffer: vec![0; 16 * 1024],
         places: watch.places.clone(),
+        advice: Advice::default(),
         active: now,
         committed: true,
         at_prompt: false,
@@ -53,6 +55,7 @@ struct Attendance<'a> {
     terminal: &'a PseudoTerminal,
     buffer: Vec<u8>,
     places: HiddenPlaces,
+    advice: Advice,
     /// The time at which something was typed or written last.
     active: Instant,
     /// `true` if that was committed.
@@ -141,7 +144,11 @@ impl Attendance<'_> {
     fn read(&mut self) -> TerminalRead {
         let read = self.terminal.read(&mut self.buffer);
         if let TerminalRead::Bytes(count) = read {
-            self.shell.show(&self.places.shown(&self.buffer[..count]));
+            let shown = self.places.shown(&self.buffer[..count]);
+            self.shell.show(&shown);
+            for advice in self.advice.hear(&String::from_utf8_lossy(&shown)) {
+                self.shell.remark(advice);
+            }
             self.note_activity();
         }
         read

@@ -56,7 +56,7 @@ impl Staging {
                     pending.push(inside);
                 } else {
                     let mut copy = create_file(to.handle(), &text, mode_of(stat.st_mode), &path)?;
-                    std::io::copy(&mut from.open(&text)?, &mut copy)
+                    self.copy_all(&mut from.open(&text)?, &mut copy)
                         .map_err(|error| DiskError::of("copy", &path, error))?;
                 }
             }

@@ -25,6 +25,13 @@ pub struct StagedDirectory {
     name: StagedName,
 }
 
+impl StagedDirectory {
+    /// Writes all of `content` to a file of it, on a full disk once there is space.
+    pub fn write_all(&self, file: &mut File, content: &[u8]) -> std::io::Result<()> {
+        self.staging.write_all(file, content)
+    }
+}
+
 impl Staging {
     /// A new, empty, private directory.
     pub fn directory(&self) -> Result<StagedDirectory, DiskError> {

@@ -3,10 +3,12 @@
 //! What has no row in the registry is no more in the bin, so it goes by losing its row, and its files
 //! after that. What a process did not get to is swept by the next one.
 
+use std::sync::Arc;
+
 use super::Store;
 use crate::tenant::TenantRoot;
-use fileshed_registry::{BIN, BinRow};
-use fileshed_storage::{Entry, Root, Staging, Totals};
+use fileshed_registry::{BIN, BinRow, Registry};
+use fileshed_storage::{Entry, Relief, Reserve, Root, Staging, Totals};
 use fileshed_types::{Code, Error, ZoneName, ZonePath};
 
 impl Store {
@@ -19,6 +21,7 @@ impl Store {
         };
         let gone = self.registry.make_space_in_bin(&tenant.key, needed, most)?;
         self.remove_binned(tenant, &gone)?;
+        gone.iter().for_each(|row| tenant.notes.made_way(&row.path));
         Ok(!gone.is_empty())
     }
 
@@ -30,6 +33,10 @@ impl Store {
         needed: Totals,
         begin: impl Fn() -> Result<T, Error>,
     ) -> Result<T, Error> {
+        if self.reserve.lacks(0) {
+            // It needs a little for its rows, too.
+            let _made = self.staging(tenant)?.relieve(0);
+        }
         match begin() {
             Err(error)
                 if error.code() == Code::QuotaExceeded && self.make_space(tenant, needed)? =>
@@ -65,11 +72,27 @@ impl Store {
             };
             for row in self.registry.forget_in_bin(&tenant.key, &[oldest])? {
                 remove_from(&staging, &bin, &row.id)?;
+                tenant.notes.made_way(&row.path);
                 gone.push(row);
             }
         }
         self.reserve.keep();
         Ok(gone)
+    }
+
+    /// Lets whoever writes on a full disk take its space from the bin of the tenant.
+    pub(super) fn relief(&self, tenant: &TenantRoot) -> Relief {
+        let (registry, reserve) = (Arc::clone(&self.registry), Arc::clone(&self.reserve));
+        let (key, notes) = (tenant.key.clone(), tenant.notes.clone());
+        Relief::new(move |staging, needed| {
+            let relieved = relieve(&registry, &reserve, &key, (staging, needed), |row| {
+                notes.made_way(&row.path);
+            });
+            relieved.unwrap_or_else(|error| {
+                tracing::warn!(%error, "the bin takes space on a full disk");
+                false
+            })
+        })
     }
 
     /// Removes what is in the bin without a row, and rows without a file: what a dead process or a
@@ -135,6 +158,44 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Empties the bin of a tenant, what was deleted first first, until so many bytes are free beside what
+/// is kept for deletions; `told` gets what goes. Returns `false` if that makes no space; where
+/// all of it would not be enough, it stays.
+fn relieve(
+    registry: &Registry,
+    reserve: &Reserve,
+    tenant: &str,
+    (staging, needed): (&Staging, u64),
+    told: impl Fn(&BinRow),
+) -> Result<bool, Error> {
+    let mut rows = registry.in_bin(tenant)?;
+    let held: u64 = rows.iter().map(|row| row.totals.bytes).sum();
+    let Some(bin) = staging.home()?.existing_subdirectory(BIN)? else {
+        return Ok(false);
+    };
+    if reserve.lacks(needed.saturating_sub(held)) && held < needed {
+        return Ok(false);
+    }
+    let staging = staging.plain();
+    let mut has_freed = false;
+    while let Some(oldest) = rows.pop() {
+        let forget = || registry.forget_in_bin(tenant, std::slice::from_ref(&oldest));
+        let gone = forget().or_else(|_| {
+            reserve.release();
+            forget()
+        });
+        for row in gone? {
+            remove_from(&staging, &bin, &row.id)?;
+            told(&row);
+            has_freed = true;
+        }
+        if has_freed && reserve.restore() && !reserve.lacks(needed) {
+            return Ok(true);
+        }
+    }
+    Ok(has_freed && reserve.restore())
 }
 
 fn remove_from(staging: &Staging, bin: &Root, name: &str) -> Result<(), Error> {

@@ -12,7 +12,7 @@ use fileshed_types::fair::CallSlot;
 use fileshed_types::group::Group;
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::trust::Revocation;
-use fileshed_types::{Caller, Error, UserId, ZoneName, ZonePath};
+use fileshed_types::{BinNotes, Caller, Error, UserId, ZoneName, ZonePath};
 
 impl Store {
     /// Says that something of a tenant changed. Strict: comes back when it is on disk.
@@ -46,6 +46,7 @@ impl Store {
             limit: quota.unwrap_or_else(|| self.usual_quota(key)),
             zones: zones_of(key),
             place: CallSlot::default(),
+            notes: BinNotes::default(),
         }
     }
 
@@ -182,7 +183,8 @@ impl Store {
     pub fn staging(&self, tenant: &TenantRoot) -> Result<Staging, DiskError> {
         let directory = tenant.root.subdirectory("staging")?;
         let staging = Staging::new(directory, &self.instance.name);
-        Ok(staging.removing_behind(self.remover.removals()))
+        let staging = staging.removing_behind(self.remover.removals());
+        Ok(staging.relieved_by(self.relief(tenant)))
     }
 
     /// An empty directory for one command, on a full disk too: it takes a block of some file systems,
