@@ -7,6 +7,7 @@
 //! policy that is sent with it lets nothing else run or load.
 
 mod assets;
+mod changes;
 mod lists;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use super::files::{FileQuery, is_page_wanted};
 use super::{Server, envelope, response_body};
 
 use assets::document;
+use changes::UndoQueryError;
 use lists::{BinQueryError, PageQueryError, UploadsQueryError};
 
 /// The addresses that only the page asks.
@@ -42,6 +44,14 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .route(
             "/page/bin/restore",
             post(asked(BinQueryError, lists::restore_deleted)),
+        )
+        .route(
+            "/page/changes",
+            get(asked(UndoQueryError, changes::changes)),
+        )
+        .route(
+            "/page/undo",
+            post(asked(UndoQueryError, changes::take_back)),
         )
         .route(
             "/page/bin/remove",

@@ -7,6 +7,7 @@ from typing import Callable
 from people.admin import admin
 from people.attacks import attacks
 from people.bin import bin
+from people.changes import changes, undone
 from people.chats import uploads
 from people.content import edit, history, played, preview
 from people.files import files, keyboard, many, moves, order
@@ -25,7 +26,7 @@ Scenario = Callable[[World], None]
 
 #: What people do at a desk and on a phone.
 MAIN: tuple[Scenario, ...] = (
-    kinds, views, files, upload, download, preview, edit, history, search, moves, uploads, links, together, ownership,
+    kinds, views, files, upload, download, preview, edit, history, search, moves, changes, uploads, links, together, ownership,
 )
 
 #: A little of everything, for every change.
@@ -33,7 +34,7 @@ SMOKE = ("kinds", "kinds-phone", "views", "views-phone", "upload", "history", "l
 
 #: What is done at a desk alone, or looks at both by itself.
 OTHERS: tuple[Scenario, ...] = (
-    keyboard, order, languages, folders, resumable, played, tokens, departure, provider, bin, admin, attacks, many, shown, phone,
+    keyboard, order, undone, languages, folders, resumable, played, tokens, departure, provider, bin, admin, attacks, many, shown, phone,
     german, contrast, quick, firefox,
 )
 

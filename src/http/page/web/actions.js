@@ -1,6 +1,6 @@
 // What can be done with entries. Each is an operation of the server; its rules are the server's.
 
-import { acting, address, archive, call, execute, place, send } from "./api.js";
+import { acting, address, archive, call, execute, place, Refusal, send } from "./api.js";
 import { ask, askText } from "./dialog.js";
 import { base, join } from "./format.js";
 import { fetched } from "./later.js";
@@ -82,8 +82,25 @@ async function change(work) {
  * @param {import("./api.js").Zone} zone in which somebody acted @param {boolean} can whether there is one
  */
 export function undoOf({ action }, can = true) {
-  const run = () => change(() => send(`undo?answer=person-${action}`, {}));
-  return can && action ? { label: word("undo"), run } : undefined;
+  return can && action ? { label: word("undo"), run: () => undo(`answer=person-${action}`, reload) } : undefined;
+}
+
+/**
+ * Takes back what a query names. Where something stands in the way, a person decides about the rest.
+ * @param {string} which @param {() => Promise<void>} refresh shows what there is then
+ */
+export async function undo(which, refresh) {
+  const done = await attempt(async () => {
+    try {
+      return await send(`undo?${which}`, {});
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== "FILE_LOCKED") throw error;
+      const answer = await ask({ title: word("undo_question"), text: error.message, answers: [{ value: "rest", label: word("undo_rest") }] });
+      return answer && send(`undo?${which}&partial=true`, {});
+    }
+  });
+  if (done?.id) tell(word("undone"), { action: { label: word("redo"), run: () => undo(`answer=${done.id}`, refresh) } });
+  await refresh();
 }
 
 export async function newFolder() {

@@ -79,7 +79,7 @@ function Place() {
   if (view === "admin") return html`<${Admin} />`;
   if (view === "tokens") return html`<${Tokens} />`;
   if (view === "chats") return html`<${Chats} />`;
-  if (view === "changes") return html`<${Changes} key=${location.value.query} answer=${location.value.query} />`;
+  if (view === "changes") return html`<${Changes} key=${location.value.answer} answer=${location.value.answer} />`;
   if (view === "bin") return html`<${Bin} />`;
   if (view === "search") return html`<${Results} />`;
   const end = listing.value.ends_on;

@@ -1,15 +1,15 @@
 // What was changed, by the answer or the deed that changed it, and the way back.
 
 import { html, useEffect } from "./lib/core.js";
-import { showHistory } from "./actions.js";
-import { read, send } from "./api.js";
+import { showHistory, undo } from "./actions.js";
+import { read } from "./api.js";
 import { base, byDay, clock, count, parent } from "./format.js";
-import { attempt, hash, NO_CHAT, personal, refreshStats, tell } from "./state.js";
+import { attempt, hash, NO_CHAT, personal, refreshStats } from "./state.js";
 import { word } from "./words.js";
 
-/** @typedef {{path: string, did: "made"|"changed"|"removed"|"moved", from?: string}} Step */
-/** @typedef {{number: number, zone: string, group?: string, operation: string, count: number, paths: Step[], is_undone: boolean, can_undo: boolean, has_history: boolean}} Change */
-/** @typedef {{answer: string, at: string, by: "model"|"person", author?: string, chat?: string, title?: string, count: number, is_undone: boolean, can_undo: boolean, changes: Change[]}} Answer */
+/** @typedef {{path: string, did: "created"|"changed"|"deleted"|"moved"}} Step */
+/** @typedef {{number: number, zone: string, group?: string, operation: string, count: number, files: Step[], is_undone: boolean, has_history: boolean}} Change */
+/** @typedef {{answer: string, at: string, by: "model"|"person"|"undo", author?: string, chat?: string, title?: string, count: number, is_undone: boolean, changes: Change[]}} Answer */
 
 const answers = personal(/** @type {Answer[]|null} */ (null));
 const next = personal(/** @type {number|undefined} */ (undefined));
@@ -18,20 +18,26 @@ const next = personal(/** @type {number|undefined} */ (undefined));
 async function more(query) {
   const found = await attempt(() => read("changes", query));
   if (!found) return;
-  answers.value = query.before ? [...answers.value ?? [], ...found.answers] : found.answers;
+  const before = query.before ? [...answers.value ?? []] : [];
+  for (const one of found.answers) {
+    const at = before.findIndex(({ answer }) => answer === one.answer);
+    // An answer of many changes may go on in the next part of the list.
+    if (at < 0) before.push(one);
+    else before[at] = { ...one, ...before[at], count: before[at].count + one.count, changes: [...before[at].changes, ...one.changes] };
+  }
+  answers.value = before;
   next.value = found.next;
 }
 
-/** Takes back what was done, and shows what there is then. @param {string} which @param {Record<string, string>} shown */
-async function undo(which, shown) {
-  const undone = await attempt(() => send(`undo?${which}`, {}));
-  if (undone) tell(undone.message ?? word("undone"));
+/** Shows what there is after an undo. @param {Record<string, string>} shown */
+async function again(shown) {
   await more(shown);
   refreshStats();
 }
 
 /** Who did it. @param {Answer} answer */
 function who({ by, author }) {
+  if (by === "undo") return word("undo");
   if (by === "person") return author ?? word("person_you");
   return author ? word("assistant_of", author) : word("assistant");
 }
@@ -43,16 +49,16 @@ function Path({ change, chat, step }) {
   const shown = `${group ?? word(zone)}/${step.path}`;
   const to = hash({ ...at, path: parent(step.path), open: base(step.path) });
   return html`<li>
-    <span class="change-path">${step.did === "removed" ? shown : html`<a href=${to}>${shown}</a>`}</span>
-    <span class="did did-${step.did}">${word(`did_${step.did}`, step.from ?? "")}</span>
+    <span class="change-path">${step.did === "deleted" ? shown : html`<a href=${to}>${shown}</a>`}</span>
+    <span class="did did-${step.did}">${word(`did_${step.did}`)}</span>
     ${has_history && html`<button class="text" aria-label=${`${word("history")}: ${step.path}`} onClick=${() => showHistory(step.path, at)}>${word("history")}</button>`}
   </li>`;
 }
 
-/** @param {{what: {is_undone: boolean, can_undo: boolean}, which: string, label: string, shown: Record<string, string>}} given */
-function Undo({ what, which, label, shown }) {
-  if (what.is_undone) return html`<span class="did">${word("undone")}</span>`;
-  return what.can_undo && html`<button aria-label=${`${word("undo")}: ${label}`} onClick=${() => undo(which, shown)}>${word("undo")}</button>`;
+/** @param {{isUndone: boolean, which: string, label: string, shown: Record<string, string>}} given */
+function Undo({ isUndone, which, label, shown }) {
+  if (isUndone) return html`<span class="did">${word("undone")}</span>`;
+  return html`<button aria-label=${`${word("undo")}: ${label}`} onClick=${() => undo(which, () => again(shown))}>${word("undo")}</button>`;
 }
 
 /** @param {{answer: Answer, shown: Record<string, string>, isOpen: boolean}} given */
@@ -60,18 +66,20 @@ function AnswerRow({ answer, shown, isOpen }) {
   const files = answer.count === 1 ? word("change_one") : word("change_many", count(answer.count));
   const label = `${who(answer)}, ${clock(answer.at)}: ${files}`;
   const isOne = answer.changes.length === 1;
+  // What others did is taken back one change at a time.
+  const which = isOne ? `change=${answer.changes[0].number}` : `answer=${encodeURIComponent(answer.answer)}`;
   return html`<li class="answer">
     <details open=${isOpen}>
       <summary><strong>${label}</strong>${answer.title && html`<span>${word("in_chat", answer.title)}</span>`}</summary>
       ${answer.changes.map((change) => html`<div class="change-of" key=${change.number}>
         <ul aria-label=${change.operation}>
-          ${change.paths.map((step) => html`<${Path} change=${change} chat=${answer.chat} step=${step} />`)}
-          ${change.count > change.paths.length && html`<li>${word("more_files", count(change.count - change.paths.length))}</li>`}
+          ${change.files.map((step) => html`<${Path} change=${change} chat=${answer.chat} step=${step} />`)}
+          ${change.count > change.files.length && html`<li>${word("more_files", count(change.count - change.files.length))}</li>`}
         </ul>
-        ${!isOne && html`<${Undo} what=${change} which=${`change=${change.number}`} label=${base(change.paths[0]?.path ?? change.operation)} shown=${shown} />`}
+        ${!isOne && html`<${Undo} isUndone=${change.is_undone} which=${`change=${change.number}`} label=${base(change.files[0]?.path ?? change.operation)} shown=${shown} />`}
       </div>`)}
     </details>
-    <${Undo} what=${answer} which=${`answer=${encodeURIComponent(answer.answer)}`} label=${label} shown=${shown} />
+    ${(isOne || !answer.author) && html`<${Undo} isUndone=${answer.is_undone} which=${which} label=${label} shown=${shown} />`}
   </li>`;
 }
 

@@ -6,7 +6,7 @@ import { extension } from "./format.js";
 import { word } from "./words.js";
 
 /** @typedef {{name: string, type: "file"|"directory", size: number, modified: number, writable: boolean, owner?: string, own?: boolean, mode?: string}} Entry */
-/** @typedef {{zone: string, group?: string, chat?: string, path: string, open?: string, view?: "links"|"tokens"|"bin"|"admin"|"changes"|"chats"|"search", query?: string}} Location */
+/** @typedef {{zone: string, group?: string, chat?: string, path: string, open?: string, view?: "links"|"tokens"|"bin"|"admin"|"changes"|"chats"|"search", query?: string, answer?: string}} Location */
 
 /** What happens when somebody leaves. @type {(() => void)[]} */
 const farewells = [];
@@ -89,7 +89,7 @@ const OTHERS = /** @type {const} */ (["links", "tokens", "bin", "changes", "admi
 
 /** The address of a location. @param {Location} to */
 export function hash(to) {
-  if (to.view && OTHERS.includes(to.view)) return `#/${to.view}${to.query ? `/${encodeURIComponent(to.query)}` : ""}`;
+  if (to.view && OTHERS.includes(to.view)) return `#/${to.view}${to.answer ? `/${encodeURIComponent(to.answer)}` : ""}`;
   const zone = to.group ? ["group", to.group] : to.chat ? [to.zone, to.chat] : [to.zone];
   const parts = [...zone, ...to.path.split("/").filter(Boolean)].map(encodeURIComponent).join("/");
   const query = new URLSearchParams();
@@ -110,7 +110,7 @@ function parse() {
   });
   const given = new URLSearchParams(query ?? "");
   const view = OTHERS.find((name) => name === parts[0]);
-  if (view) return { zone: "storage", path: "", view, query: parts[1] };
+  if (view) return { zone: "storage", path: "", view, answer: parts[1] };
   const isGroup = parts[0] === "group";
   const known = ["uploads", "storage", "documents"].includes(parts[0]);
   const zone = isGroup ? "group" : known ? parts[0] : "storage";

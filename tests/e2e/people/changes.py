@@ -1,0 +1,91 @@
+"""What was changed, by answers, and back."""
+
+from __future__ import annotations
+
+from harness import check
+from people.world import World
+
+
+def _answer(world: World, answer: str, operation: str, **given: object) -> None:
+    """A call of a model that writes this answer in a chat."""
+    headers = {"X-OpenWebUI-Chat-Id": "chat-77", "X-OpenWebUI-Message-Id": answer}
+    done = world.server.call(operation, given, headers=headers)
+    check.equal(f"{operation}: {done.text}", done.status, 200)
+
+
+def changes(world: World) -> None:
+    """An answer of a model is one entry, with its files; it is undone, and so is one change of it."""
+    with world.another(api_keys="") as here:
+        page = here.page
+        here.use_phone(world.is_phone)
+        here.store("documents", "plan.md", b"one\n")
+        here.store("storage", "old.txt", b"old")
+        _answer(here, "m-1", "shed_patch_text", zone="documents", path="plan.md", content="two\n", overwrite=True)
+        _answer(here, "m-1", "shed_create_file", zone="storage", path="new.txt", content="new")
+        _answer(here, "m-1", "shed_delete", zone="storage", path="old.txt")
+        here.open("documents")
+        here.go("Changes")
+        [undo] = [name for name in check.until("an answer", lambda: [
+            name for name in page.names("button") if name.startswith("Undo: Assistant") and "3 files changed" in name])]
+        page.see("heading", "Today")
+        here.clean("the changes")
+        here.picture("changes-phone" if here.is_phone else "changes", 0 if here.is_phone else 520)
+        page.click("button", undo)
+        check.until("it says so", lambda: "Undone" in here.told_by_page())
+        check.equal("what was there is there", here.content("documents", "plan.md"), b"one\n")
+        check.equal("what was deleted is back", here.content("storage", "old.txt"), b"old")
+        check.equal("what was new is gone", here.content("storage", "new.txt"), None)
+        page.click("button", "Redo")
+        check.until("it is done again", lambda: here.content("documents", "plan.md") == b"two\n")
+        check.equal("all of it", here.content("storage", "new.txt"), b"new")
+        # One answer, opened at its address.
+        here.window.open("about:blank")
+        here.window.open(f"{here.server.url}/#/changes/m-1")
+        page.see("link", "All changes")
+        here.fits()
+        here.clean("one answer")
+        here.picture("answer-phone" if here.is_phone else "answer")
+        page.click("button", "Undo: old.txt")
+        check.until("one of them is back", lambda: here.content("storage", "old.txt") == b"old")
+        check.equal("the others stay", here.content("storage", "new.txt"), b"new")
+        page.click("button", "History: plan.md")
+        page.see("dialog", "History: plan.md")
+        page.click("button", "Close")
+        page.click("link", "Documents/plan.md")
+        page.see("dialog", "plan.md")
+
+
+def undone(world: World) -> None:
+    """What a person does on the page is undone at once: a rename, a move, an upload and a save."""
+    with world.another(api_keys="") as here:
+        page = here.page
+        for name in ("a.txt", "b.txt"):
+            here.store("storage", f"work/{name}", name.encode())
+        here.store("storage", "work/sub/s.txt", b"s")
+        here.open("storage/work")
+        here.menu("a.txt", "Rename")
+        page.write("textbox", "Name", "c.txt")
+        page.keys("ENTER")
+        here.row("c.txt")
+        page.click("button", "Undo")
+        here.row("a.txt")
+        here.dismiss()
+        here.choose("a.txt", "b.txt")
+        page.click("button", "Move or copy")
+        page.see("dialog", "Move or copy: 2 items")
+        page.click("button", "sub")
+        page.click("button", "Move here")
+        page.gone("checkbox", "Select b.txt")
+        page.click("button", "Undo")
+        here.row("a.txt")
+        here.row("b.txt")
+        check.equal("nothing is there", here.content("storage", "work/sub/a.txt"), None)
+        here.dismiss()
+        here.menu("a.txt", "Open")
+        page.click("button", "Edit")
+        page.see("button", "Save")
+        page.write("textbox", "a.txt", "newer")
+        page.click("button", "Save")
+        check.until("it is saved", lambda: here.content("storage", "work/a.txt") != b"a.txt")
+        page.click("button", "Undo")
+        check.until("it is as it was", lambda: here.content("storage", "work/a.txt") == b"a.txt")
