@@ -24,7 +24,9 @@ use utoipa::ToSchema;
 use super::tool::{CallableTool, IntoStep, ToolCall, ToolContent};
 use super::{Server, route};
 use crate::config::FailureEnvelope;
-use crate::ops::{self, Answer, Effect, Picture, Tool};
+use crate::ops::history::{self, History};
+use crate::ops::undo::{self, Undo};
+use crate::ops::{self, Answer, Effect, Operation as _, Picture, Tool};
 use call::{FsScope, Workspace};
 
 pub(super) mod call;
@@ -83,6 +85,24 @@ pub(super) static TOOLS: LazyLock<Vec<CallableTool>> = LazyLock::new(|| {
             "Remove a file or a directory.",
             REPLACES,
             |workspace, request: &RemoveFile| workspace.files.remove_file(request),
+        ),
+        tool(
+            "fs/history",
+            History::DOC_OF_OTHERS,
+            READS,
+            |workspace, request: &history::Request| {
+                History::run(workspace.core, workspace.caller, request.clone())?
+                    .with_note(&failure::CompactSurface)
+            },
+        ),
+        tool(
+            "fs/undo",
+            Undo::DOC_OF_OTHERS,
+            REPLACES,
+            |workspace, request: &undo::Request| {
+                Undo::run(workspace.core, workspace.caller, request.clone())?
+                    .with_note(&failure::CompactSurface)
+            },
         ),
         tool(
             "fs/stat_file",

@@ -21,7 +21,9 @@ use super::call::{Answering, Call, ServerRequest, Surface};
 use super::identity::Accepts;
 use super::tool::CallableTool;
 use super::{Server, route};
-use crate::ops::Effect;
+use crate::ops::history::{self, History};
+use crate::ops::undo::{self, Undo};
+use crate::ops::{Effect, Operation as _};
 use endpoint::{Endpoint, Nothing, endpoint};
 pub(super) use upload::Listings;
 
@@ -175,6 +177,17 @@ static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
         )
         .changing(Effect::ADDS),
         endpoint(POST, "/files/compare", "compare_files", files::compare),
+        endpoint(POST, "/history", "history", |view, request: &history::Request| {
+            History::run(view.core, view.caller, request.clone())?
+                .with_note(&failure::TerminalTools::default())
+        })
+        .doc(History::DOC_OF_OTHERS),
+        endpoint(POST, "/undo", "undo", |view, request: &undo::Request| {
+            Undo::run(view.core, view.caller, request.clone())?
+                .with_note(&failure::TerminalTools::default())
+        })
+        .doc(Undo::DOC_OF_OTHERS)
+        .changing(Effect::REPLACES),
         endpoint(
             POST,
             "/api/terminals",

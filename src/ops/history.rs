@@ -25,7 +25,7 @@ const COMPARED: usize = 10;
 pub struct History;
 
 /// Which changes.
-#[derive(Deserialize, ToSchema)]
+#[derive(Clone, Deserialize, ToSchema)]
 pub struct Request {
     /// As storage/a.md or group/Team; default all yours
     path: Option<String>,
@@ -72,6 +72,11 @@ pub struct Change {
 pub struct Response {
     /// The changes.
     changes: Vec<Change>,
+}
+
+impl History {
+    /// Its text as a tool of other surfaces.
+    pub(crate) const DOC_OF_OTHERS: &str = "What was changed, newest first.";
 }
 
 impl Operation for History {

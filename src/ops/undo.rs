@@ -2,6 +2,8 @@
 
 use fileshed_core::undo::{self, Outcome, Undoing, UndonePath};
 
+use fileshed_core::{Hint, NextCall};
+
 use super::copy::{address, address_in, zone_of};
 use super::prelude::*;
 
@@ -12,7 +14,7 @@ const NAMED: usize = 50;
 pub struct Undo;
 
 /// What to take back.
-#[derive(Deserialize, ToSchema)]
+#[derive(Clone, Deserialize, ToSchema)]
 pub struct Request {
     /// Id, or last
     answer: Option<String>,
@@ -43,6 +45,12 @@ pub struct Response {
     kept: Vec<String>,
     /// Number of all these files.
     count: usize,
+}
+
+impl Undo {
+    /// Its text as a tool of other surfaces.
+    pub(crate) const DOC_OF_OTHERS: &str =
+        "When the user asks to undo: take back all that your last answer changed.";
 }
 
 impl Operation for Undo {
@@ -93,14 +101,16 @@ impl Operation for Undo {
         let count = undone.paths.len();
         let (kept, done): (Vec<_>, Vec<_>) = undone.paths.iter().partition(|path| path.is_kept());
         let message = match &undone.id {
-            Some(id) => format!(
-                "As the user asked, {} files are as before the change: do not make it again. \
-                 shed_undo(answer=\"{id}\") brings it back",
-                done.len()
-            ),
+            Some(_) => format!("{} files are as before", done.len()),
             None if request.dry_run => format!("Would put {} files back", done.len()),
             None => "Nothing was left to take back".to_owned(),
         };
+        let note = undone.id.as_deref().map(|id| {
+            let again = NextCall::here(Self::ID).with("answer", id);
+            Hint::new("the user asked for this, so do not make the changes again; ")
+                .call(again)
+                .say(" brings them back")
+        });
         let name =
             |paths: &[&UndonePath]| paths.iter().take(NAMED).map(|path| said(path)).collect();
         let response = Response {
@@ -110,7 +120,7 @@ impl Operation for Undo {
             answer: undone.answer,
             count,
         };
-        Ok(Reply::new(response, message))
+        Ok(Reply::new(response, message).noting(note))
     }
 }
 

@@ -64,8 +64,8 @@ pub(in crate::http) fn count(
 
 /// The files that a call of a tool works with.
 pub(super) struct Workspace<'w> {
-    core: &'w Core,
-    caller: &'w Caller,
+    pub(super) core: &'w Core,
+    pub(super) caller: &'w Caller,
     pub(super) files: Files<'w>,
     /// The provider that stores them, for files that leave the workspace.
     provider: &'w dyn Provider,

@@ -89,7 +89,7 @@ pub(super) fn is_nobody(code: Code) -> bool {
 }
 
 /// The tools of this surface, in the place of the operations that hints speak of.
-struct CompactSurface;
+pub(super) struct CompactSurface;
 
 /// What does the same as an operation.
 const COUNTERPARTS: &[(&str, &str)] = &[
@@ -97,6 +97,8 @@ const COUNTERPARTS: &[(&str, &str)] = &[
     ("shed_create_file", "write_file"),
     ("shed_patch_text", "edit_file"),
     ("shed_delete", "remove_file"),
+    ("shed_history", "history"),
+    ("shed_undo", "undo"),
 ];
 
 fn counterpart(operation: &str) -> Option<&'static str> {
@@ -116,6 +118,9 @@ impl HintSurface for CompactSurface {
     fn call(&self, call: &NextCall) -> String {
         let name = self.name(call.operation());
         match call.argument("path") {
+            _ if matches!(name, "history" | "undo") => {
+                call.to_string().replacen(call.operation(), name, 1)
+            }
             Some(Argument::Value(path)) => format!("{name}(path={path})"),
             _ => name.to_owned(),
         }

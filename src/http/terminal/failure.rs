@@ -68,7 +68,7 @@ fn in_tree(error: &Error) -> String {
 
 /// What callers of the terminal have: its own tools, and for many operations one that does the same.
 #[derive(Default)]
-struct TerminalTools<'e> {
+pub(super) struct TerminalTools<'e> {
     /// The zone of a failure, and what the tree calls it.
     zone: Option<&'e str>,
     root: Option<&'e str>,
@@ -105,6 +105,8 @@ const COUNTERPARTS: &[(&str, &str)] = &[
     ("shed_delete", "rm"),
     ("shed_rename", "mv"),
     ("shed_copy", "cp"),
+    ("shed_history", "history"),
+    ("shed_undo", "undo"),
 ];
 
 impl HintSurface for TerminalTools<'_> {
@@ -139,6 +141,9 @@ impl HintSurface for TerminalTools<'_> {
                 let line: Vec<_> = words.chain(arguments(call)).collect();
                 let line: Vec<_> = line.iter().map(|text| word(text)).collect();
                 run(&line.join(" "), Some(&root))
+            }
+            operation @ ("shed_history" | "shed_undo") => {
+                call.to_string().replacen(operation, self.name(operation), 1)
             }
             _ => call.to_string(),
         }
