@@ -1,5 +1,6 @@
 //! The server from outside: identity, envelope, configuration, tokens, documents, life and end.
 
+mod changes;
 mod command_line;
 mod config;
 mod cors;

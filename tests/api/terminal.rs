@@ -1,5 +1,6 @@
 //! The terminal surface: files, commands and shells as Open WebUI's terminal connection calls them.
 
+mod answers;
 mod departures;
 mod discovery;
 mod document;

@@ -70,3 +70,16 @@ def bin(world: World) -> None:
         page.see("dialog", "Delete 2 items?")
         page.click("button", "Delete for good")
         check.until("the bin is empty", lambda: page.says("The bin is empty."))
+    with world.another(api_keys="", bin_days="0") as here:
+        page = here.page
+        here.store("storage", "a.txt", b"a")
+        here.open("storage")
+        here.menu("a.txt", "Delete")
+        page.see("dialog", "Delete “a.txt”?")
+        page.click("button", "Cancel")
+        here.row("a.txt")
+        here.menu("a.txt", "Delete")
+        page.see("dialog", "Delete “a.txt”?")
+        page.click("button", "Delete")
+        page.gone("checkbox", "Select a.txt")
+        check.equal("it is gone for good", here.content("storage", "a.txt"), None)

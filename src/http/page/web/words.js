@@ -191,8 +191,8 @@ const WORDS = {
   undo_rest: ["Undo the rest", "Den Rest rückgängig machen"],
   bin: ["Bin", "Papierkorb"],
   bin_note: [
-    "What is deleted in Storage and Uploads waits here for {0} days. It counts as used space; what was deleted first goes first when space is needed.",
-    "Was in Ablage und Uploads gelöscht wird, wartet hier {0} Tage. Es zählt als belegter Platz; was zuerst gelöscht wurde, geht zuerst, wenn Platz gebraucht wird.",
+    "What is deleted or replaced in Storage and Uploads waits here for {0} days. It counts as used space; what came here first goes first when space is needed.",
+    "Was in Ablage und Uploads gelöscht oder ersetzt wird, wartet hier {0} Tage. Es zählt als belegter Platz; was zuerst kam, geht zuerst, wenn Platz gebraucht wird.",
   ],
   bin_empty: ["The bin is empty.", "Der Papierkorb ist leer."],
   empty_bin: ["Empty bin", "Papierkorb leeren"],
