@@ -98,6 +98,7 @@ pub struct MountNamespace {
     /// Directories of the command.
     pub bind_mounts: Vec<BindMount>,
     /// Programs of the host in other places there.
+    #[serde(default)]
     pub programs: Vec<BindMount>,
     /// Working directory.
     pub directory: PathBuf,
