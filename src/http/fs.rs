@@ -98,7 +98,7 @@ pub(super) static TOOLS: LazyLock<Vec<CallableTool>> = LazyLock::new(|| {
         tool(
             "fs/undo",
             Undo::DOC_OF_OTHERS,
-            REPLACES,
+            Undo::EFFECT,
             |workspace, request: &undo::Request| {
                 Undo::run(workspace.core, workspace.caller, request.clone())?
                     .with_note(&failure::CompactSurface)

@@ -187,7 +187,7 @@ static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
                 .with_note(&failure::TerminalTools::default())
         })
         .doc(Undo::DOC_OF_OTHERS)
-        .changing(Effect::REPLACES),
+        .changing(Undo::EFFECT),
         endpoint(
             POST,
             "/api/terminals",

@@ -58,7 +58,7 @@ impl Operation for Undo {
     const SUMMARY: &str = "Take changes back";
     const DOC: &str = "When the user asks to undo: take back all that your last answer changed, in all zones. shed_undo(answer=\"last\")";
     const CORE: bool = true;
-    const EFFECT: Effect = Effect::REPLACES;
+    const EFFECT: Effect = Effect::REPLACES.each_time();
     const ERRORS: &[Code] = errors![
         ;
         InvalidZone, PathEscape, ProtectedPath, InvalidPath, FileNotFound, FileExists, FileLocked,
@@ -66,7 +66,7 @@ impl Operation for Undo {
     ];
     const EXAMPLES: &[&str] = &[
         r#"{"answer": "last", "dry_run": true}"#,
-        r#"{"path": "storage/notes/todo.md", "dry_run": true}"#,
+        r#"{"path": "storage/notes/todo.md"}"#,
     ];
     const ACCESS: FileAccess = FileAccess::Change;
     const SHORT_ANSWER: &[Keep] = &[Keep::Lines("files"), Keep::Lines("kept")];

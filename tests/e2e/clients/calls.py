@@ -60,6 +60,8 @@ def calls(mark: str) -> list[Call]:
             "src_zone": "storage", "src_path": note, "dest_path": note, **group,
         }),
         Call("shed_copy", {"from": f"group/team/{note}", "to": f"storage/{mark}/out/"}),
+        Call("shed_history", {"path": f"storage/{mark}", "diff": True}),
+        Call("shed_undo", {"path": f"storage/{mark}/out/todo.md"}),
         Call("shed_group_list", {}),
         Call("shed_group_info", group),
         Call("shed_group_set_mode", {"path": note, "mode": "owner", **group}),
