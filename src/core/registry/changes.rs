@@ -236,7 +236,9 @@ impl Registry {
         let changes = Change::all(self, condition, values)?;
         let is_kept = |step: Step| match step {
             Step::Replaced { path, kept, .. } => path == at && kept.is_some(),
-            Step::Made { path, .. } => path == at,
+            Step::Made {
+                path, state: None, ..
+            } => path == at,
             _ => false,
         };
         Ok(changes
