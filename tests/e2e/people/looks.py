@@ -10,7 +10,7 @@ from people.world import World
 #: others use too; bytes of what the page loads for a list, and of everything that it has.
 FIRST_PAINT = 100
 FIRST_PAINT_MAX = 1000
-ASSETS_AT_FIRST = 60_000
+ASSETS_AT_FIRST = 61_000
 ASSETS = 400_000
 
 

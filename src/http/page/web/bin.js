@@ -8,7 +8,7 @@ import { EntryIcon, Icon } from "./icons.js";
 import { attempt, personal, refreshStats, tell } from "./state.js";
 import { word } from "./words.js";
 
-/** @typedef {{id: string, zone: string, path: string, type: string, size: number, is_replaced: boolean, title?: string, deleted_at: string, ends_at: string}} Deleted */
+/** @typedef {{id: string, zone: string, path: string, type: string, size: number, replaced?: boolean, title?: string, deleted_at: string, ends_at: string}} Deleted */
 
 const bin = personal(/** @type {{days: number, entries: Deleted[]}|null} */ (null));
 /** Ids of what is chosen. */
@@ -74,7 +74,7 @@ function Row({ entry }) {
   const name = base(entry.path);
   const above = parent(entry.path);
   const facts = [above ? `${word(entry.zone)}/${above}` : word(entry.zone), size(entry.size),
-    `${word(entry.is_replaced ? "replaced_at" : "deleted_at")} ${clock(entry.deleted_at)}${entry.title ? ` ${word("in_chat", entry.title)}` : ""}`,
+    `${word(entry.replaced ? "replaced_at" : "deleted_at")} ${clock(entry.deleted_at)}${entry.title ? ` ${word("in_chat", entry.title)}` : ""}`,
     `${word("ends")} ${day(entry.ends_at)}`];
   return html`<li class="link-row">
     <${Tick} label=${name} entries=${[entry]} />

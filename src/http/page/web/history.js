@@ -104,10 +104,10 @@ function History({ zone, path }) {
     if (!here) return;
     const { version, path } = here;
     const source = version.files.find((file) => file.path === path)?.kind === "D" ? `${version.id}^` : version.id;
-    const here = acting(zone);
-    const done = await attempt(() => execute("git", ["checkout", source, "--", path], here));
+    const acted = acting(zone);
+    const done = await attempt(() => execute("git", ["checkout", source, "--", path], acted));
     if (!done) return;
-    tell(word("restored"), { action: undoOf(here) });
+    tell(word("restored"), { action: undoOf(acted) });
     await reload();
     openHistory(path, zone);
   };
