@@ -40,7 +40,7 @@ pub struct Request {
     message: Option<String>,
     /// For zone group
     group: Option<String>,
-    /// In a group: who may change it
+    /// Group: who may change it
     #[schema(value_type = Option<WriteMode>)]
     mode: Option<String>,
 }
@@ -48,7 +48,7 @@ pub struct Request {
 impl Operation for CreateFile {
     const ID: &str = "shed_create_file";
     const SUMMARY: &str = "Create or overwrite a file";
-    const DOC: &str = "Write a whole file, new or not; makes directories. A part of it: shed_patch_text. shed_create_file(zone=\"storage\", path=\"notes/a.md\", content=\"# A\\n\")";
+    const DOC: &str = "Write a whole file; makes directories. A part: shed_patch_text. shed_create_file(zone=\"storage\", path=\"notes/a.md\", content=\"# A\\n\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![

@@ -22,7 +22,7 @@ pub struct Request {
     message: Option<String>,
     /// For zone group
     group: Option<String>,
-    /// Bring back what was deleted at path
+    /// Bring it back
     #[serde(default)]
     restore: bool,
 }

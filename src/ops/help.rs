@@ -47,7 +47,7 @@ const FULL: &str = "full";
 /// Which guide.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Topic; without it: the list
+    /// Topic; default the list
     howto: Option<String>,
 }
 
@@ -63,7 +63,8 @@ pub struct Response {
 impl Operation for Help {
     const ID: &str = "shed_help";
     const SUMMARY: &str = "Read a guide";
-    const DOC: &str = "Guides with examples: edit, paths, commands, large_files, network, csv_to_sqlite, upload, download, share, full.";
+    const DOC: &str = "Guides with examples.";
+    const CORE: bool = true;
     const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}", r#"{"howto": "edit"}"#];

@@ -70,7 +70,7 @@ pub struct Change {
 /// The changes, the last one first.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
-    /// The changes.
+    /// Each change, the last one first.
     changes: Vec<Change>,
 }
 
@@ -82,7 +82,7 @@ impl History {
 impl Operation for History {
     const ID: &str = "shed_history";
     const SUMMARY: &str = "List changes";
-    const DOC: &str = "What was changed, newest first, in a group by everybody. shed_history(path=\"documents/a.md\", diff=true)";
+    const DOC: &str = "What was changed, newest first; in a group by all. shed_history(path=\"documents/a.md\", diff=true)";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = errors![

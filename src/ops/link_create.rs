@@ -75,7 +75,7 @@ pub struct Response {
 impl Operation for LinkCreate {
     const ID: &str = "shed_link_create";
     const SUMMARY: &str = "Create a link";
-    const DOC: &str = "Make a download link for a file, or a directory as ZIP; show the user clickable_link as it is; an SVG shows in the chat. shed_link_create(zone=\"storage\", path=\"notes/todo.md\")";
+    const DOC: &str = "Make a download link for a file or directory; show clickable_link as it is; an SVG shows in the chat. shed_link_create(zone=\"storage\", path=\"notes/todo.md\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::ADDS.each_time().outside();
     const ERRORS: &[Code] = errors![

@@ -42,7 +42,7 @@ pub struct Request {
     message: Option<String>,
     /// For zone group
     group: Option<String>,
-    /// In a group: who may change it
+    /// Group: who may change it
     #[schema(value_type = Option<WriteMode>)]
     mode: Option<String>,
 }

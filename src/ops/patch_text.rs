@@ -30,7 +30,7 @@ pub struct Request {
     path: String,
     /// The new text
     content: String,
-    /// Exact text that the file has once; content replaces it
+    /// Exact text, once in the file; content replaces it
     find: Option<String>,
     /// Default replace with find or pattern, else end
     #[schema(value_type = Option<Position>)]
@@ -59,7 +59,7 @@ pub struct Request {
     message: Option<String>,
     /// For zone group
     group: Option<String>,
-    /// In a group: who may change it
+    /// Group: who may change it
     #[schema(value_type = Option<WriteMode>)]
     mode: Option<String>,
 }

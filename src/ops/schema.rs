@@ -38,8 +38,14 @@ const SAID_ONCE: [(&str, &str); 4] = [
 /// The schema of what an operation takes: its request, and what every operation with paths takes.
 pub(super) fn of_request<O: Operation>() -> Value {
     let mut schema = of::<O::Request>();
-    let properties = schema["properties"].as_object_mut();
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     for (name, parameter) in properties.into_iter().flatten() {
+        if let Some(parameter) = parameter.as_object_mut()
+            && parameter.get("default").is_some_and(Value::is_string)
+        {
+            // Whoever leaves it out need not know.
+            parameter.remove("default");
+        }
         let text = parameter["description"].as_str().unwrap_or_default();
         if SAID_ONCE.contains(&(name, text))
             && let Some(parameter) = parameter.as_object_mut()

@@ -38,9 +38,9 @@ pub struct Request {
     /// Rows; 0: all
     #[schema(default = 10)]
     limit: Option<i64>,
-    /// CSV, XLSX or ODS file that gets the rows
+    /// CSV, XLSX or ODS for the rows
     output_csv: Option<String>,
-    /// CSV, XLSX or ODS file here or in uploads, to be a table
+    /// CSV, XLSX or ODS to be a table, here or in uploads
     import_csv: Option<String>,
     /// For an import; a workbook without it: a table each sheet
     table: Option<String>,

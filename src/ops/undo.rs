@@ -56,7 +56,7 @@ impl Undo {
 impl Operation for Undo {
     const ID: &str = "shed_undo";
     const SUMMARY: &str = "Take changes back";
-    const DOC: &str = "When the user asks to undo: take back all that your last answer changed, in all zones. shed_undo(answer=\"last\")";
+    const DOC: &str = "If the user asks: undo all that your last answer changed, in all zones. shed_undo(answer=\"last\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::REPLACES.each_time();
     const ERRORS: &[Code] = errors![

@@ -8,10 +8,9 @@ use super::client::Peer;
 #[test]
 fn every_guide_is_a_prompt() {
     let server = TestApp::start();
-    let operations = Peer::new(server.client());
-    let help = operations.done("shed_help", &json!({}));
     for path in ["/mcp", "/mcp/core"] {
         let peer = Peer::new(server.client()).at(path);
+        let help = peer.done("shed_help", &json!({}));
         let listed = peer.request("prompts/list", &json!({}));
         let listed = listed["prompts"].as_array().unwrap();
         assert_eq!(listed.len(), help["howtos"].as_object().unwrap().len());
@@ -21,7 +20,7 @@ fn every_guide_is_a_prompt() {
             let prompt = peer.request("prompts/get", &json!({"name": topic}));
             let message = &prompt["messages"][0];
             assert_eq!(message["role"], "user");
-            let guide = operations.done("shed_help", &json!({"howto": topic}));
+            let guide = peer.done("shed_help", &json!({"howto": topic}));
             assert_eq!(message["content"]["text"], guide["help"], "{topic}");
         }
     }

@@ -14,7 +14,7 @@ use fileshed_rules::CommandPlan;
 use fileshed_sandbox::removals::{GONE, Removal};
 use fileshed_storage::{DiskError, Entry, Kind, Root};
 use fileshed_text::substitute;
-use fileshed_types::Error;
+use fileshed_types::{Code, Error};
 use fileshed_zones::zone::{PathError, Zone, ZonePath};
 
 /// Shown if no file is named.
@@ -50,8 +50,13 @@ pub(super) fn rm(
         let is_directory = |entry: &Entry| entry.kind() == Kind::Directory;
         match zone.data.entry_as_written(name)? {
             Some(entry) if removal.recursive || !is_directory(&entry) => {
-                if !remove_as_command(zone, &entry)? && said.stderr.is_empty() {
-                    said.stderr.push_str(GONE);
+                match remove_as_command(zone, &entry) {
+                    Ok(true) => {}
+                    Ok(false) if !said.stderr.is_empty() => {}
+                    Ok(false) => said.stderr.push_str(GONE),
+                    // Another command was here first: the program says so where that is an error.
+                    Err(error) if error.code() == Code::FileNotFound => continue,
+                    Err(error) => return Err(error),
                 }
                 let kind = if is_directory(&entry) {
                     "directory "
