@@ -46,10 +46,10 @@ pub use fileshed_transfer::{Transfer, archive, attachments, link, publication};
 #[cfg(feature = "catalogue")]
 pub use fileshed_types::catalogue_test;
 pub use fileshed_types::{
-    Answers, BinNotes, Caller, Channel, Chat, Client, Clock, Code, Diagnostic, Error, GroupClaim, Hint,
-    Mutex, NextCall, Repeat, Role, Scope, Secret, Settings, Timings, Toolset, UserId, ZoneAddress,
-    ZoneName, ZonePath, caller, cancellation, client, diagnostics, fair, group, hint, identifier,
-    limiter, names, nearest, random, settings, size, timings,
+    Answers, BinNotes, Caller, Channel, Chat, Client, Clock, Code, Diagnostic, Error, GroupClaim,
+    Hint, Mutex, NextCall, Repeat, Role, Scope, Secret, Settings, Timings, Toolset, UserId,
+    ZoneAddress, ZoneName, ZonePath, caller, cancellation, client, diagnostics, fair, group, hint,
+    identifier, limiter, names, nearest, random, settings, size, timings,
 };
 pub use fileshed_zones::{
     GeneratedKey, Store, Zone, chat_host, chats, directory, inspect, namespace, path_suggestions,

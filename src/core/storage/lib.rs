@@ -45,8 +45,8 @@ pub use reserve::Reserve;
 pub use root::Root;
 pub use staging::{
     Appendable, Appended, Displaced, Installed, Journal, Keep, Merge, PrivateDirectory, Relief,
-    Removals, Removed, Remover, Renamed, ReplacedFile, Staged, StagedDirectory, StagedEntry, Staging,
-    give_way,
+    Removals, Removed, Remover, Renamed, ReplacedFile, Staged, StagedDirectory, StagedEntry,
+    Staging, give_way,
 };
 pub use stamp::{FileIdentity, Stamp};
 pub use store::UnclosedFile;

@@ -14,7 +14,9 @@ use crate::write_lock::WriteLocks;
 use fileshed_history::packing::{self, Worth};
 use fileshed_storage::{DiskError, Root, give_way};
 use fileshed_types::fair::CallSlot;
-use fileshed_types::{Background, BinNotes, Clock, Error, Mutex, Settings, StopSign, ZoneName, ZonePath};
+use fileshed_types::{
+    Background, BinNotes, Clock, Error, Mutex, Settings, StopSign, ZoneName, ZonePath,
+};
 
 /// A history is looked at after a part of the objects that are worth a pack.
 const LOOKS: u64 = 16;

@@ -96,7 +96,10 @@ fn response(zone: &Zone<'_>, stored: &Stored) -> Response {
 /// The message of a call, with what the call did to the bin.
 fn noting(zone: &Zone<'_>, message: String) -> String {
     let notes = zone.caller.bin_notes.take();
-    std::iter::once(message).chain(notes).collect::<Vec<_>>().join("; ")
+    std::iter::once(message)
+        .chain(notes)
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 diagnostics! {
