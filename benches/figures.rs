@@ -30,6 +30,12 @@ const WRITE_RATIO: f64 = 1.5;
 /// Most times that packing or unpacking 10 000 files may take what Info-ZIP takes.
 const ARCHIVE_RATIO: f64 = 1.2;
 
+/// Most times that a new file, or one of 1 MB over another, may cost with the bin what it costs without.
+const BIN_RATIO: f64 = 1.05;
+
+/// The same of a small file over another.
+const SMALL_BIN_RATIO: f64 = 1.3;
+
 /// Measurements of each figure of archives.
 const ARCHIVE_REPETITIONS: usize = 11;
 
@@ -61,6 +67,7 @@ fn main() -> ExitCode {
     first_calls(&server);
     met &= commits(&server);
     met &= writes(&server);
+    met &= binned(&server);
     met &= archives(&server);
     met &= imports(&server);
     commands(&server);
@@ -174,6 +181,35 @@ fn writes(server: &Server) -> bool {
         "    the same write, flush and rename without a server",
         bare,
     );
+    met
+}
+
+/// What writes cost with the bin and without it, each by a server of its own.
+fn binned(server: &Server) -> bool {
+    let without = Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_NAMESPACE", "plain")
+        .env("FILESHED_BIN_DAYS", "0")
+        .start();
+    let mut desks = [&without, server].map(|server| Wire::open(server, "binned", "bench"));
+    let mut met = true;
+    for (name, size, is_new, most) in [
+        ("new file of 100 bytes", 100, true, BIN_RATIO),
+        ("100 bytes over a file", 100, false, SMALL_BIN_RATIO),
+        ("new file of 1 MB", 1_000_000, true, BIN_RATIO),
+        ("1 MB over a file", 1_000_000, false, BIN_RATIO),
+    ] {
+        let content = "x".repeat(size);
+        let [without, with] = in_turns(&mut desks, |wire, number| {
+            let name = if is_new { number } else { 0 };
+            let call = json!({"zone": "storage", "path": format!("{size}/{is_new}-{name}"),
+                "content": content, "overwrite": true});
+            wire.data("shed_create_file", &call);
+        });
+        duration(&format!("{name}, no bin"), without);
+        duration(&format!("{name}, with the bin"), with);
+        met &= ratio("    with the bin against none", with, without, most);
+    }
     met
 }
 

@@ -1,4 +1,4 @@
-//! The compact tools, under `/fs`: nine tools for small models over the files of one user.
+//! The compact tools, under `/fs`: for small models, over the files of one user.
 //!
 //! The tools themselves are in the crate `files`; this module decodes calls and renders answers. An answer is
 //! one flat object, and a refusal of a tool is an answer like every other: `{"error", "path"}` with status
@@ -91,6 +91,7 @@ pub(super) static TOOLS: LazyLock<Vec<CallableTool>> = LazyLock::new(|| {
             History::DOC_OF_OTHERS,
             READS,
             |workspace, request: &history::Request| {
+                workspace.expect_whole()?;
                 History::run(workspace.core, workspace.caller, request.clone())?
                     .with_note(&failure::CompactSurface)
             },
@@ -100,6 +101,7 @@ pub(super) static TOOLS: LazyLock<Vec<CallableTool>> = LazyLock::new(|| {
             Undo::DOC_OF_OTHERS,
             Undo::EFFECT,
             |workspace, request: &undo::Request| {
+                workspace.expect_whole()?;
                 Undo::run(workspace.core, workspace.caller, request.clone())?
                     .with_note(&failure::CompactSurface)
             },

@@ -134,3 +134,60 @@ fn what_makes_way_is_in_the_bin_or_gone_whenever_the_server_is_killed() {
         }
     }
 }
+
+/// Contents of the files in the bin, in order.
+fn binned(home: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(home.join("bin")).into_iter().flatten();
+    let contents = names.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap());
+    let mut contents: Vec<String> = contents.collect();
+    contents.sort();
+    contents
+}
+
+#[test]
+fn what_is_overwritten_is_at_its_path_or_in_the_bin_whenever_the_server_is_killed() {
+    let mut rng = Rng::new(seed());
+    let mut server = setup("relaxed").env("FILESHED_BIN_DAYS", "30").start();
+    let home = server.data().join("users").join(USER);
+    let version = |number: u64| format!("{number:06}\n").repeat(500);
+    let call = |number: u64| {
+        let content = version(number);
+        json!({"zone": "storage", "path": "d/file", "content": content, "overwrite": true})
+    };
+    Wire::open(&server, USER, "work").data("shed_create_file", &call(0));
+    let mut replaced = Vec::new();
+    let (mut current, mut answered) = (0, 0);
+    let rounds = rounds();
+    for round in 0..rounds {
+        let next = round + 1;
+        let operation = ["shed_create_file", "shed_patch_text"][rng.below(2) as usize];
+        let is_answered = cut_off(&mut server, &mut rng, round, (operation, &call(next)));
+        answered += u64::from(is_answered);
+        server = server.again();
+        let mut wire = Wire::open(&server, USER, "other");
+        let stats = wire.data("shed_stats", &json!({}));
+        let found = std::fs::read_to_string(home.join("Storage/data/d/file")).unwrap();
+        if found == version(next) {
+            replaced.push(version(current));
+            current = next;
+        } else {
+            assert!(!is_answered, "round {round}: what was answered holds");
+            assert_eq!(found, version(current), "round {round}: it is whole");
+        }
+        assert_eq!(binned(&home), replaced, "round {round}");
+        assert_eq!(staged(&home), Vec::<String>::new(), "round {round}");
+        let size = found.len() as u64;
+        assert_eq!(counted(&stats, "storage"), (size, 1), "round {round}");
+        let count = replaced.len() as u64;
+        assert_eq!(
+            counted(&stats, "bin"),
+            (count * size, count),
+            "round {round}"
+        );
+    }
+    assert!(answered > 0 && !replaced.is_empty(), "calls had an effect");
+    println!(
+        "{rounds} kills, {answered} answered, {} replaced",
+        replaced.len()
+    );
+}

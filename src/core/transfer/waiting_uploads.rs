@@ -125,7 +125,7 @@ impl Transfer {
         let writer = fileshed_changes::remover(&from, OPERATION)?;
         let entry = from.entry_itself(&path)?;
         writer
-            .remove(&entry)?
+            .remove_moved(&entry)?
             .commit(None, &format!("Move {path}"))?;
         Ok(())
     }

@@ -69,6 +69,8 @@ pub(super) struct Workspace<'w> {
     pub(super) files: Files<'w>,
     /// The provider that stores them, for files that leave the workspace.
     provider: &'w dyn Provider,
+    /// `true` if no header narrows the workspace, and it is the storage zone.
+    is_whole: bool,
 }
 
 impl Workspace<'_> {
@@ -96,8 +98,19 @@ impl Workspace<'_> {
                 caller,
                 files: Files::below(provider, scope.workspace.clone(), limits).reading(&documents),
                 provider,
+                is_whole: scope.workspace.is_root() && !scope.read_only && core.files.is_zone(),
             })
         })
+    }
+
+    /// Fails where the call sees a part of the storage zone alone, or files that are kept elsewhere: changes
+    /// are listed and taken back in all zones.
+    pub(super) fn expect_whole(&self) -> Result<(), Error> {
+        if self.is_whole {
+            return Ok(());
+        }
+        let path = String::from("history");
+        Err(ToolError::Escapes { path }.into())
     }
 
     /// Hands a file to the user, as a link.

@@ -28,7 +28,7 @@ fn the_program_prints_it() {
 }
 
 #[test]
-fn open_webui_makes_nine_cheap_tools_with_plain_parameters_of_it() {
+fn open_webui_makes_cheap_tools_with_plain_parameters_of_it() {
     let app = TestApp::start();
     let served = app.client().get("/fs/openapi.json");
     assert_eq!(served.status, 200);
@@ -46,6 +46,8 @@ fn open_webui_makes_nine_cheap_tools_with_plain_parameters_of_it() {
         "grep_search",
         "list_files",
         "remove_file",
+        "history",
+        "undo",
         "stat_file",
         "output_file",
     ];

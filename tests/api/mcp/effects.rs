@@ -33,12 +33,13 @@ fn state(server: &TestApp, client: &Client<'_>, user: &str) -> State {
     state
 }
 
-/// The files below a directory; what a history needs for itself is none.
+/// The files below a directory; what a history needs for itself is none, and neither is what the bin
+/// keeps of what was there.
 fn collect(top: &Path, directory: &Path, state: &mut State) {
     for entry in std::fs::read_dir(directory).into_iter().flatten() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if name == "repo.git" || name == ".git" || name == "staging" {
+        if ["repo.git", ".git", "staging", "bin"].contains(&&*name) {
             continue;
         }
         if path.is_dir() {

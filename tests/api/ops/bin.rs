@@ -288,7 +288,7 @@ fn zones_with_a_history_and_servers_without_a_bin_say_where_to_look() {
     let never = restore(&ada, "documents", "never.md");
     never.refused(400, "INVALID_ZONE");
 
-    let app = small().app();
+    let app = small().env("FILESHED_BIN_DAYS", "0").app();
     let ada = app.as_user("ada");
     file(&ada, "storage", "a.md", "text\n");
     assert_eq!(
@@ -490,4 +490,224 @@ fn space_is_counted_right_while_commands_measure_it() {
         let found = (counted(&stats, "storage"), counted(&stats, "bin"));
         assert_eq!(found, ((10, 2), (0, 0)), "round {round}");
     }
+}
+
+/// What the page shows of the newest row, and what the bin has of it on disk.
+fn newest(app: &TestApp, client: &Client<'_>, home: &str) -> (Value, String) {
+    let row = client.get("/page/bin").body["entries"][0].clone();
+    let place = app.data().join(home).join("bin");
+    let content = std::fs::read_to_string(place.join(row["id"].as_str().unwrap()));
+    (row, content.unwrap_or_default())
+}
+
+#[test]
+fn what_is_replaced_is_in_the_bin_once_whatever_replaces_it() {
+    let app = TestApp::start();
+    let client = app.client();
+    let drive = Drive::of(client.clone(), "/storage");
+    let post = |address: &str, body: &Value| {
+        let answer = client.post(address, body.to_string().as_bytes());
+        assert_eq!(answer.status, 200, "{}", answer.text);
+    };
+    let ways: [(&str, &dyn Fn(&str)); 13] = [
+        ("create", &|path| file(&client, "storage", path, "new\n")),
+        ("patch", &|path| {
+            let patch = json!({"zone": "storage", "path": path, "find": "old", "content": "new"});
+            done(&client, "shed_patch_text", &patch);
+        }),
+        ("bytes", &|path| {
+            let patch = json!({"zone": "storage", "path": path, "offset": 0, "content": "new",
+                "content_format": "text"});
+            client.call("shed_patch_bytes", &patch);
+        }),
+        ("output", &|path| {
+            let echo = json!({"zone": "storage", "cmd": "echo", "args": ["new"]});
+            let mut echo = echo;
+            echo["stdout_file"] = path.into();
+            done(&client, "shed_exec", &echo);
+        }),
+        ("put", &|path| {
+            let address = format!("/files/content?zone=storage&path={path}");
+            let put = client.send("PUT", &address, b"new\n");
+            assert_eq!(put.status, 200, "{}", put.text);
+        }),
+        ("fs", &|path| {
+            post(
+                "fs/write_file",
+                &json!({"path": format!("/storage/{path}"), "content": "new\n"}),
+            );
+        }),
+        ("terminal write", &|path| {
+            post(
+                "terminal/files/write",
+                &json!({"path": format!("/storage/{path}"), "content": "new\n"}),
+            );
+        }),
+        ("terminal replace", &|path| {
+            let replacements = json!([{"target": "old", "replacement": "new"}]);
+            let body = json!({"path": format!("/storage/{path}"), "replacements": replacements});
+            post("terminal/files/replace", &body);
+        }),
+        ("dav put", &|path| {
+            assert_eq!(drive.put(path, "new\n").status, 204);
+        }),
+        ("dav move", &|path| {
+            file(&client, "storage", "other", "new\n");
+            assert_eq!(drive.transfer("MOVE", "other", path, true), 204);
+        }),
+        ("copy", &|path| {
+            file(&client, "storage", "source", "new\n");
+            let copy = json!({"from": "storage/source", "to": format!("storage/{path}"),
+                "overwrite": true});
+            done(&client, "shed_copy", &copy);
+        }),
+        ("edit", &|path| {
+            let edit = json!({"zone": "storage", "path": path, "content": "new\n"});
+            done(&client, "shed_lockedit_open", &edit);
+            done(&client, "shed_lockedit_overwrite", &edit);
+            done(&client, "shed_lockedit_save", &edit);
+        }),
+        ("unzip", &|path| {
+            let directory = path.split('/').next().unwrap();
+            let archive = format!("{directory}.zip");
+            done(
+                &client,
+                "shed_zip",
+                &json!({"zone": "storage", "src": directory}),
+            );
+            let unzip = json!({"zone": "storage", "src": archive, "dest": "."});
+            client.call("shed_unzip", &unzip);
+        }),
+    ];
+    for (way, replace) in ways {
+        let path = format!("{}/a.txt", way.replace(' ', "-"));
+        file(&client, "storage", &path, "old\n");
+        let before = bin(&client).len();
+        replace(&path);
+        let after = bin(&client);
+        if way == "unzip" && after.len() == before {
+            // It may refuse what is there, or leave it.
+            continue;
+        }
+        if way == "bytes" && content(&client, "storage", &path) == "old\n" {
+            continue;
+        }
+        assert_eq!(after.len(), before + 1, "{way}: {after:?}");
+        let (row, kept) = newest(&app, &client, "shared");
+        assert_eq!(row["path"], *path, "{way}");
+        assert_eq!(row["replaced"], true, "{way}");
+        assert_eq!(kept, "old\n", "{way}");
+    }
+    // An addition keeps what is there.
+    let before = bin(&client).len();
+    let more = json!({"zone": "storage", "path": "put/a.txt", "content": "more\n"});
+    done(&client, "shed_patch_text", &more);
+    assert_eq!(bin(&client).len(), before);
+}
+
+#[test]
+fn whoever_overwrites_a_file_many_times_has_space() {
+    let app = small().app();
+    let ada = app.as_user("ada");
+    let text = |number: usize| format!("{number:03}{}", "x".repeat(500 * 1024));
+    for number in 0..100 {
+        file(&ada, "storage", "large", &text(number));
+    }
+    let stats = done(&ada, "shed_stats", &json!({}));
+    let used = stats["total"]["size_bytes"].as_u64().unwrap();
+    assert!(used <= 2 << 20, "{stats}");
+    assert_eq!(bin(&ada).len(), 3);
+    let names = std::fs::read_dir(home(&app, "ada").join("bin")).unwrap();
+    let mut kept: Vec<String> = names
+        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()[..3].to_owned())
+        .collect();
+    kept.sort();
+    assert_eq!(kept, ["096", "097", "098"]);
+    assert_eq!(stats["bin"]["files"], 3);
+}
+
+#[test]
+fn an_answer_says_what_the_bin_did_not_keep_and_what_made_way() {
+    let app = small().app();
+    let ada = app.as_user("ada");
+    let large = "x".repeat(800 * 1024);
+    file(&ada, "storage", "large", &large);
+    for number in 0..12 {
+        let path = format!("small/{number}");
+        file(&ada, "storage", &path, &"y".repeat(50 * 1024));
+        delete(&ada, "storage", &path);
+    }
+    let create = |content: &str| json!({"zone": "storage", "path": "large", "content": content});
+    let answer = ada.call("shed_create_file", &create("short"));
+    answer.data();
+    let said = answer.body["message"].as_str().unwrap();
+    assert!(said.contains("`large` was not kept"), "{said}");
+    assert_eq!(bin(&ada).len(), 12, "many small ones survive a large one");
+    // What fits is kept, and pushes nothing out.
+    let answer = ada.call("shed_create_file", &create(&large));
+    let said = answer.body["message"].as_str().unwrap();
+    assert!(!said.contains("bin"), "{said}");
+    assert_eq!(bin(&ada).len(), 13);
+    // Space is made on every surface, and each says so.
+    let more = |path: &str| json!({"path": path, "content": "z".repeat(650 * 1024)});
+    let mut create = more("more");
+    create["zone"] = "storage".into();
+    let short = ada.clone().header("Prefer", "return=minimal");
+    let answer = short.post("shed_create_file", create.to_string().as_bytes());
+    let said = answer.body["note"].as_str().unwrap_or_default();
+    assert!(
+        said.contains("left the bin to make space"),
+        "{}",
+        answer.text
+    );
+    delete(&ada, "storage", "more");
+    for (address, path) in [
+        ("fs/write_file", "/storage/more"),
+        ("terminal/files/write", "/storage/more"),
+    ] {
+        let fill = "f".repeat(500 * 1024);
+        file(&ada, "storage", "fill", &fill);
+        delete(&ada, "storage", "fill");
+        let answer = ada.post(address, more(path).to_string().as_bytes());
+        let said = answer.body["note"].as_str().unwrap_or_default();
+        assert!(said.contains("left the bin"), "{address}: {}", answer.text);
+        delete(&ada, "storage", "more");
+    }
+    let put = ada.send(
+        "PUT",
+        "/files/content?zone=storage&path=more",
+        "p".repeat(900 * 1024).as_bytes(),
+    );
+    let said = put.body["message"].as_str().unwrap_or_default();
+    assert!(said.contains("left the bin"), "{}", put.text);
+}
+
+#[test]
+fn the_bin_takes_no_file_that_the_zones_may_have() {
+    let app = with_bin().env("FILESHED_MAX_FILES", "3").app();
+    let ada = app.as_user("ada");
+    for path in ["a", "b", "c", "a"] {
+        file(&ada, "storage", path, path);
+    }
+    assert_eq!(bin(&ada), []);
+    delete(&ada, "storage", "c");
+    file(&ada, "storage", "a", "again");
+    assert_eq!(bin(&ada), [pair("storage", "a")]);
+    file(&ada, "storage", "c", "c");
+    assert_eq!(bin(&ada), []);
+}
+
+#[test]
+fn what_was_deleted_comes_back_before_what_was_replaced() {
+    let app = with_bin().app();
+    let ada = app.as_user("ada");
+    file(&ada, "storage", "a.md", "first");
+    file(&ada, "storage", "a.md", "second");
+    restore(&ada, "storage", "a.md").refused(409, "FILE_EXISTS");
+    delete(&ada, "storage", "a.md");
+    restore(&ada, "storage", "a.md").data();
+    assert_eq!(content(&ada, "storage", "a.md"), "second");
+    ran(&ada, "storage", "rm", &["a.md"]);
+    restore(&ada, "storage", "a.md").data();
+    assert_eq!(content(&ada, "storage", "a.md"), "first");
 }

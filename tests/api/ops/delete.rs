@@ -48,7 +48,7 @@ pub(crate) const PROVOKED: Provoked = &[
 
 #[test]
 fn files_and_directories_go() {
-    let server = TestApp::start();
+    let server = TestApp::with().env("FILESHED_BIN_DAYS", "0").app();
     let client = server.client();
     for zone in ["storage", "documents"] {
         file(&client, zone, "a/b/c.txt", "x");

@@ -371,7 +371,7 @@ fn uploads_are_read() {
     let data = done(&alice, "shed_delete", &delete);
     assert_eq!(
         data,
-        json!({"zone": "uploads", "deleted": "up.txt", "was_directory": false})
+        json!({"zone": "uploads", "deleted": "up.txt", "was_directory": false, "restorable_days": 30})
     );
 }
 

@@ -163,10 +163,15 @@ fn a_deletion_on_a_full_disk_makes_space_out_of_the_bin() {
     }
     assert_eq!(delete("old.md")["restorable_days"], 30);
     volume.fill(0);
-    refused_for_space("storage", &create(&ada, "storage", "more.md", &large));
+    // Nothing of more than the bin has fits.
+    let larger = "x".repeat(8 * LARGE);
+    refused_for_space("storage", &create(&ada, "storage", "more.md", &larger));
+    let written = create(&ada, "storage", "more.md", &large);
+    let said = written.body["message"].as_str().unwrap_or_default();
+    assert!(said.contains("`old.md` left the bin"), "{}", written.text);
     // The answer does not promise what had to go, too.
     assert_eq!(delete("new.md").get("restorable_days"), None);
-    create(&ada, "storage", "more.md", &large).data();
+    create(&ada, "storage", "further.md", &large).data();
     let stats = ada.call("shed_stats", &json!({}));
     assert_eq!(stats.data()["bin"]["files"], 0, "{}", stats.text);
     assert_eq!(content(&ada, "storage", "kept.md"), "kept\n");

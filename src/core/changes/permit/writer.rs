@@ -142,11 +142,19 @@ impl<'a> Writer<'a> {
         permit.carry_out(|_| merge.carry_out().map(DiskEffect::Several))
     }
 
-    /// Removes an entry and everything below it, for good.
+    /// Removes an entry and everything below it: into the bin, if that keeps it.
     pub fn remove(self, entry: &Entry) -> Result<ZoneChange<'a>, Error> {
         let totals = self.zone.totals(entry)?;
         self.guard(ChangeRequest::remove(entry, totals))?
             .remove(entry)
+    }
+
+    /// Removes a file that is somewhere else now, past the bin.
+    pub fn remove_moved(self, entry: &Entry) -> Result<ZoneChange<'a>, Error> {
+        let totals = self.zone.totals(entry)?;
+        let mut request = ChangeRequest::remove(entry, totals);
+        request.taken.clear();
+        self.guard(request)?.remove(entry)
     }
 
     /// Gives an entry another name.

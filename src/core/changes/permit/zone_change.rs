@@ -22,11 +22,12 @@ impl DiskEffect {
     }
 
     /// Others took over, and what they found is what there is. What moved within the zone, or came into it,
-    /// stays where they saw it; what is in staging goes back, if they were not there before and removed it.
+    /// stays where they saw it, and so does what is in the bin; what is in staging goes back, if they were
+    /// not there before and removed it.
     fn leave_to_others(self) {
         match self {
             Self::Renamed(renamed) => renamed.keep(),
-            Self::Installed(installed) if !installed.has_replaced() => installed.keep(),
+            Self::Installed(installed) if !installed.has_staged() => installed.keep(),
             _ => {}
         }
     }

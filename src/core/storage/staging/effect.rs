@@ -164,10 +164,11 @@ impl Installed {
         })
     }
 
-    /// Returns `true` if something had the name before.
+    /// Returns `true` if something had the name before that is in staging now: who sweeps there removes
+    /// it.
     #[must_use]
-    pub fn has_replaced(&self) -> bool {
-        self.replaced
+    pub fn has_staged(&self) -> bool {
+        self.replaced && !self.is_kept
     }
 
     /// Makes the change final.
