@@ -29,8 +29,8 @@ pub use effect::{Effect, FileAccess};
 pub(crate) use exec::description;
 pub use operation::{ImmediateRun, Operation, Reply};
 pub(crate) use schema::parameters_of;
-pub(crate) use tool::request;
 pub use tool::{Handler, ImmediateHandler, OperationCall, OperationTool, Tool, offered};
+pub(crate) use tool::{request, with_note};
 
 pub mod allowed_commands;
 pub mod convert;
@@ -108,7 +108,7 @@ pub static OPERATIONS: &[OperationTool] = &[
     OperationTool::of::<patch_bytes::PatchBytes>(),
     OperationTool::of::<delete::Delete>(),
     OperationTool::of::<rename::Rename>(),
-    OperationTool::of::<history::History>(),
+    OperationTool::of::<history::ListChanges>(),
     OperationTool::of::<undo::Undo>(),
     OperationTool::of::<lockedit_open::LockeditOpen>(),
     OperationTool::of::<lockedit_exec::LockeditExec>(),

@@ -24,9 +24,9 @@ use utoipa::ToSchema;
 use super::tool::{CallableTool, IntoStep, ToolCall, ToolContent};
 use super::{Server, route};
 use crate::config::FailureEnvelope;
-use crate::ops::history::{self, History};
+use crate::ops::history::{self, ListChanges};
 use crate::ops::undo::{self, Undo};
-use crate::ops::{self, Answer, Effect, Operation as _, Picture, Tool};
+use crate::ops::{self, Answer, Effect, Operation as _, Picture, Tool, with_note};
 use call::{FsScope, Workspace};
 
 pub(super) mod call;
@@ -88,12 +88,14 @@ pub(super) static TOOLS: LazyLock<Vec<CallableTool>> = LazyLock::new(|| {
         ),
         tool(
             "fs/history",
-            History::DOC_OF_OTHERS,
+            ListChanges::DOC_OF_OTHERS,
             READS,
             |workspace, request: &history::Request| {
                 workspace.expect_whole()?;
-                History::run(workspace.core, workspace.caller, request.clone())?
-                    .with_note(&failure::CompactSurface)
+                with_note(
+                    ListChanges::run(workspace.core, workspace.caller, request.clone())?,
+                    &failure::CompactSurface,
+                )
             },
         ),
         tool(
@@ -102,8 +104,10 @@ pub(super) static TOOLS: LazyLock<Vec<CallableTool>> = LazyLock::new(|| {
             Undo::EFFECT,
             |workspace, request: &undo::Request| {
                 workspace.expect_whole()?;
-                Undo::run(workspace.core, workspace.caller, request.clone())?
-                    .with_note(&failure::CompactSurface)
+                with_note(
+                    Undo::run(workspace.core, workspace.caller, request.clone())?,
+                    &failure::CompactSurface,
+                )
             },
         ),
         tool(

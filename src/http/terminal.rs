@@ -21,9 +21,9 @@ use super::call::{Answering, Call, ServerRequest, Surface};
 use super::identity::Accepts;
 use super::tool::CallableTool;
 use super::{Server, route};
-use crate::ops::history::{self, History};
+use crate::ops::history::{self, ListChanges};
 use crate::ops::undo::{self, Undo};
-use crate::ops::{Effect, Operation as _};
+use crate::ops::{Effect, Operation as _, with_note};
 use endpoint::{Endpoint, Nothing, endpoint};
 pub(super) use upload::Listings;
 
@@ -178,13 +178,11 @@ static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
         .changing(Effect::ADDS),
         endpoint(POST, "/files/compare", "compare_files", files::compare),
         endpoint(POST, "/history", "history", |view, request: &history::Request| {
-            History::run(view.core, view.caller, request.clone())?
-                .with_note(&failure::TerminalTools::default())
+            with_note(ListChanges::run(view.core, view.caller, request.clone())?, &failure::TerminalTools::default())
         })
-        .doc(History::DOC_OF_OTHERS),
+        .doc(ListChanges::DOC_OF_OTHERS),
         endpoint(POST, "/undo", "undo", |view, request: &undo::Request| {
-            Undo::run(view.core, view.caller, request.clone())?
-                .with_note(&failure::TerminalTools::default())
+            with_note(Undo::run(view.core, view.caller, request.clone())?, &failure::TerminalTools::default())
         })
         .doc(Undo::DOC_OF_OTHERS)
         .changing(Undo::EFFECT),

@@ -49,7 +49,7 @@ pub(super) struct ToolCall {
 
 /// [`ToolCall::begin`]
 type Begin = Box<
-    dyn Fn(CallerView<'_>, &HeaderMap, Map<String, Value>) -> Result<Step, Error> + Send + Sync,
+    dyn Fn(CallerView<'_>, &HeaderMap, Map<String, Value>) -> Result<CallStep, Error> + Send + Sync,
 >;
 
 /// [`ToolCall::at_once`]
@@ -71,7 +71,7 @@ pub(super) enum ToolContent {
 type Rest = Box<dyn FnOnce(CallerView<'_>) -> Result<ToolContent, Error> + Send>;
 
 /// The state of a call that has begun.
-pub(super) enum Step<A = ToolContent> {
+pub(super) enum CallStep<A = ToolContent> {
     /// It is done.
     Answered(A),
     /// The rest is done once something has happened.
@@ -82,28 +82,28 @@ pub(super) enum Step<A = ToolContent> {
 
 /// The result of a function: an answer in JSON, a content, or a step.
 pub(super) trait IntoStep {
-    fn into_step(self) -> Step;
+    fn into_step(self) -> CallStep;
 }
 
 impl<T: Serialize + Send + 'static> IntoStep for T {
-    fn into_step(self) -> Step {
-        Step::data(self)
+    fn into_step(self) -> CallStep {
+        CallStep::data(self)
     }
 }
 
 impl IntoStep for ToolContent {
-    fn into_step(self) -> Step {
-        Step::Answered(self)
+    fn into_step(self) -> CallStep {
+        CallStep::Answered(self)
     }
 }
 
-impl IntoStep for Step {
-    fn into_step(self) -> Step {
+impl IntoStep for CallStep {
+    fn into_step(self) -> CallStep {
         self
     }
 }
 
-impl Step {
+impl CallStep {
     /// An answer in JSON.
     pub(super) fn data(data: impl Serialize + Send + 'static) -> Self {
         Self::Answered(ToolContent::data(data))
@@ -113,11 +113,11 @@ impl Step {
     pub(super) fn answered<B>(
         self,
         form: impl FnOnce(ToolContent) -> Result<B, Error>,
-    ) -> Result<Step<B>, Error> {
+    ) -> Result<CallStep<B>, Error> {
         Ok(match self {
-            Self::Answered(answer) => Step::Answered(form(answer)?),
-            Self::Waits(awaited, rest) => Step::Waits(awaited, rest),
-            Self::Streams(process) => Step::Streams(process),
+            Self::Answered(answer) => CallStep::Answered(form(answer)?),
+            Self::Waits(awaited, rest) => CallStep::Waits(awaited, rest),
+            Self::Streams(process) => CallStep::Streams(process),
         })
     }
 }
@@ -132,7 +132,7 @@ impl CallableTool {
             begin: Box::new(move |view, _, arguments| {
                 let (core, caller) = (view.core, view.caller);
                 let answer = (call.run)(core, caller, arguments)?;
-                Ok(Step::Answered(ToolContent::Answer(answer)))
+                Ok(CallStep::Answered(ToolContent::Answer(answer)))
             }),
             at_once: call.at_once.map(|at_once| -> AtOnce {
                 Box::new(move |view, arguments| {
@@ -212,11 +212,11 @@ pub(super) async fn run(
     });
     let begun = begun.await?;
     let (written, permit) = match begun {
-        (Ok(Step::Streams(process)), _) => {
+        (Ok(CallStep::Streams(process)), _) => {
             let clock = call.server.core.store.clock.clone();
             return Ok(pending::show(process, clock));
         }
-        (Ok(Step::Waits(awaited, rest)), permit) => {
+        (Ok(CallStep::Waits(awaited, rest)), permit) => {
             drop(permit);
             // A call that waits holds nobody up.
             call.caller.place = CallSlot::default();
@@ -228,7 +228,7 @@ pub(super) async fn run(
             });
             ended.await?
         }
-        (Ok(Step::Answered(written)), permit) => (Ok(written), permit),
+        (Ok(CallStep::Answered(written)), permit) => (Ok(written), permit),
         (Err(error), permit) => (Err(error), permit),
     };
     match written {
@@ -341,7 +341,7 @@ mod tests {
             aliases: &[],
             begin: Box::new(move |view, _, arguments| {
                 let answer = run(view.core, view.caller, arguments)?;
-                Ok(Step::Answered(ToolContent::Answer(answer)))
+                Ok(CallStep::Answered(ToolContent::Answer(answer)))
             }),
             at_once: None,
         };

@@ -56,10 +56,7 @@ impl Operation for Delete {
         errors![ZONE_AND_PATH; FileNotFound, FileExists, FileLocked, PermissionDenied];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     const ACCESS: FileAccess = FileAccess::Remove;
-    const SHORT_ANSWER: &[Keep] = &[
-        Keep::Unusual("was_directory"),
-        Keep::Unknown("restored"),
-    ];
+    const SHORT_ANSWER: &[Keep] = &[Keep::Unusual("was_directory"), Keep::Unknown("restored")];
     type Request = Request;
     type Response = Response;
 

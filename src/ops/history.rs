@@ -1,6 +1,6 @@
 //! `shed_history`: what was changed, when, by whom and in which answer.
 
-use fileshed_core::change_list::{self, ChangeEntry, Content, ListRequest};
+use fileshed_core::change_list::{self, ChangeEntry, ChangesRequest, Content};
 use fileshed_core::comparison::Side;
 use fileshed_core::undo::range;
 use fileshed_core::{Repeat, Zone, ZonePath, diagnostics};
@@ -22,7 +22,7 @@ const LIMIT_MAX: usize = 200;
 const COMPARED: usize = 10;
 
 /// `shed_history`
-pub struct History;
+pub struct ListChanges;
 
 /// Which changes.
 #[derive(Clone, Deserialize, ToSchema)]
@@ -74,12 +74,12 @@ pub struct Response {
     changes: Vec<Change>,
 }
 
-impl History {
+impl ListChanges {
     /// Its text as a tool of other surfaces.
     pub(crate) const DOC_OF_OTHERS: &str = "What was changed, newest first.";
 }
 
-impl Operation for History {
+impl Operation for ListChanges {
     const ID: &str = "shed_history";
     const SUMMARY: &str = "List changes";
     const DOC: &str = "What was changed, newest first; in a group by all. shed_history(path=\"documents/a.md\", diff=true)";
@@ -116,7 +116,7 @@ impl Operation for History {
             None => (None, None),
             Some(text) => moment(text)?,
         };
-        let list = ListRequest {
+        let list = ChangesRequest {
             zone: place.as_ref().map(|(zone, _)| zone),
             path: place
                 .as_ref()
@@ -124,7 +124,7 @@ impl Operation for History {
                 .filter(|path| !path.is_root()),
             chat: request.chat.then_some(caller.chat.as_str()),
             since,
-            ..ListRequest::default()
+            ..ChangesRequest::default()
         };
         let most = request.limit.unwrap_or(LIMIT).min(LIMIT_MAX);
         let mut entries = change_list::list(&core.store, caller, &list, most)?;

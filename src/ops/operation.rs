@@ -2,7 +2,6 @@
 
 use fileshed_core::chat_host::Task;
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::hint::HintSurface;
 use fileshed_core::{Caller, Code, Core, Error, Hint, Settings};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -120,20 +119,6 @@ impl<T> Reply<T> {
             notes: Vec::new(),
             picture: None,
         }
-    }
-
-    /// Returns the fields, with the first note beside them in the words of a surface: for tools that answer
-    /// no sentence.
-    pub(crate) fn with_note(self, surface: &dyn HintSurface) -> Result<Value, Error>
-    where
-        T: Serialize,
-    {
-        let data = serde_json::to_value(self.data);
-        let mut data = data.map_err(super::arguments::ArgumentError::Answer)?;
-        if let Some(note) = self.notes.first() {
-            data["note"] = note.told(surface).into();
-        }
-        Ok(data)
     }
 
     /// Adds what a caller must know and no field says, and what to do about it. A short answer

@@ -8,6 +8,7 @@
 use fileshed_core::hint::{HintSurface, Tools};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{Answers, Caller, Code, Core, Error, Settings, Toolset};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -261,6 +262,20 @@ fn naming_zones(caller: &Caller, arguments: &Map<String, Value>) -> Caller {
         names_zones: allows.is_some_and(arguments::is_true),
         ..caller.clone()
     }
+}
+
+/// Returns the fields of a reply, with its first note in the words of a surface: for tools that answer no
+/// sentence.
+pub(crate) fn with_note<T: Serialize>(
+    reply: Reply<T>,
+    surface: &dyn HintSurface,
+) -> Result<Value, Error> {
+    let data = serde_json::to_value(reply.data);
+    let mut data = data.map_err(arguments::ArgumentError::Answer)?;
+    if let Some(note) = reply.notes.first() {
+        data["note"] = note.told(surface).into();
+    }
+    Ok(data)
 }
 
 /// A reply in the form that the caller asked for.

@@ -1,6 +1,6 @@
 //! `shed_undo`: take back what an answer, a change, or the last change of a path did.
 
-use fileshed_core::undo::{self, Outcome, Undoing, UndonePath};
+use fileshed_core::undo::{self, UndoOutcome, Undoing, UndonePath};
 
 use fileshed_core::{Hint, NextCall};
 
@@ -130,11 +130,11 @@ const PATH: &str = "path";
 /// Returns the address of a path, and what became of it.
 fn said(path: &UndonePath) -> String {
     let what = match path.outcome {
-        Outcome::Restored => "restored",
-        Outcome::Removed => "removed",
-        Outcome::MovedBack => "moved back",
-        Outcome::Merged => "restored, with what was changed since",
-        Outcome::Kept(reason) => reason.describe(),
+        UndoOutcome::Restored => "restored",
+        UndoOutcome::Removed => "removed",
+        UndoOutcome::MovedBack => "moved back",
+        UndoOutcome::Merged => "restored, with what was changed since",
+        UndoOutcome::Kept(reason) => reason.describe(),
     };
     let address = address(path.zone, path.group.as_deref(), &path.path);
     format!("{address} {what}")

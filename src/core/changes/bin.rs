@@ -6,8 +6,6 @@
 
 mod moves;
 
-pub(crate) use moves::row_in_bin;
-
 use fileshed_registry::BinRow;
 use fileshed_storage::{DiskError, Entry};
 use fileshed_types::{Caller, Chat, Error, Hint, NextCall, Repeat, diagnostics};

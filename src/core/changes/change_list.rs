@@ -19,7 +19,7 @@ const MOST: u32 = 10_000;
 
 /// The changes that are asked for; what is `None` does not matter.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ListRequest<'l> {
+pub struct ChangesRequest<'l> {
     /// Those of a zone, whoever made them; else the caller's own in all zones.
     pub zone: Option<&'l Zone<'l>>,
     /// Those of this path, and below it.
@@ -81,7 +81,7 @@ pub struct ChangeEntry {
 pub fn list(
     store: &Store,
     caller: &Caller,
-    request: &ListRequest<'_>,
+    request: &ChangesRequest<'_>,
     most: usize,
 ) -> Result<Vec<ChangeEntry>, Error> {
     let own = store.tenant_key(caller)?;
@@ -109,7 +109,7 @@ pub fn list(
         let place = match places.get(&key) {
             Some(place) => place,
             None => {
-                let place = Place::of(store, caller, &own, &row)?;
+                let place = ChangedZone::of(store, caller, &own, &row)?;
                 places.entry(key).or_insert(place)
             }
         };
@@ -194,13 +194,13 @@ pub fn contents(
 }
 
 /// The zone of a change.
-struct Place {
+struct ChangedZone {
     zone: ZoneName,
     group: Option<String>,
     base: Option<Root>,
 }
 
-impl Place {
+impl ChangedZone {
     /// The zone of a change; `None` if the caller does not have it, or not any more.
     fn of(
         store: &Store,

@@ -1,7 +1,9 @@
 //! Request for a change: the paths that it touches, and the space that it takes.
 
-use fileshed_registry::{OwnershipEffect, Step};
+use fileshed_registry::{BinRow, OwnershipEffect, Step};
 use fileshed_storage::{Entry, Kind, Merge, Stamp, Target, Totals, Vacancy, Weight};
+use fileshed_types::{Error, random};
+use fileshed_zones::chats::DAY_SECONDS;
 use fileshed_zones::zone::{Zone, ZonePath};
 
 /// The paths that a change touches, and the space that it takes.
@@ -32,6 +34,25 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
+    /// Returns its row in the bin.
+    pub(crate) fn row_in_bin(&self, zone: &Zone<'_>, days: u64) -> Result<BinRow, Error> {
+        let deleted_at = zone.store.clock.now().as_second();
+        let days = i64::try_from(days).unwrap_or(i64::MAX);
+        Ok(BinRow {
+            id: hex::encode(random::bytes::<16>()?),
+            tenant: zone.tenant.key.clone(),
+            zone: zone.name.as_str().to_owned(),
+            path: self.path.as_str().to_owned(),
+            is_directory: self.is_directory,
+            totals: self.totals,
+            chat: zone.caller.chat.as_str().to_owned(),
+            deleted_at,
+            ends_at: deleted_at.saturating_add(days.saturating_mul(DAY_SECONDS)),
+            inode: if self.is_replaced { self.inode } else { 0 },
+            is_replaced: self.is_replaced,
+        })
+    }
+
     /// An entry that holds `totals`.
     fn of(entry: &Entry, totals: Totals, is_replaced: bool) -> Option<Self> {
         (entry.kind() != Kind::Special).then(|| Self {

@@ -1,7 +1,6 @@
 //! Files of a zone without history that a command or a statement may replace where they lie: copied
 //! before, and put into the bin when they did change.
 
-use crate::bin::row_in_bin;
 use crate::change_request::Taken;
 use fileshed_registry::{Change, Step};
 use fileshed_storage::{DiskError, Entry, Kind, Staged, Stamp, Target, Totals};
@@ -23,7 +22,7 @@ pub struct ExpectedChange {
 
 /// What is at a path: its number, and of a file its state and first bytes.
 #[derive(Debug, PartialEq, Eq)]
-struct Seen {
+struct SeenFormer {
     inode: u64,
     state: Option<(Stamp, Vec<u8>)>,
 }
@@ -34,7 +33,7 @@ struct Former {
     path: ZonePath,
     /// The number of leading segments that were there.
     existing: usize,
-    seen: Option<Seen>,
+    seen: Option<SeenFormer>,
     copy: Option<Staged>,
     /// What is moved here, and its number.
     moved: Option<(ZonePath, u64)>,
@@ -206,11 +205,11 @@ impl FormerFiles {
     }
 }
 
-fn seen(entry: &Entry) -> Result<Seen, DiskError> {
+fn seen(entry: &Entry) -> Result<SeenFormer, DiskError> {
     let is_file = entry.kind() == Kind::File;
     let state = is_file.then(|| entry.state_and_beginning()).transpose()?;
     let inode = entry.stamp().inode();
-    Ok(Seen { inode, state })
+    Ok(SeenFormer { inode, state })
 }
 
 /// Copies a file if the bin may keep it.
@@ -247,7 +246,7 @@ fn keep(
         },
         is_replaced,
     };
-    let row = row_in_bin(zone, &taken, days.get())?;
+    let row = taken.row_in_bin(zone, days.get())?;
     let registry = &zone.store.registry;
     registry.announce_to_bin(&row)?;
     let place = zone

@@ -39,7 +39,7 @@ pub enum Undoing<'u> {
 
 /// The outcome for one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum UndoOutcome {
     /// It is as it was.
     Restored,
     /// It did not exist, and is gone.
@@ -85,7 +85,7 @@ pub struct UndonePath {
     /// The path.
     pub path: ZonePath,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: UndoOutcome,
 }
 
 /// The result of an undo.
@@ -152,7 +152,7 @@ impl UndonePath {
     /// Returns `true` if it stays as it is.
     #[must_use]
     pub fn is_kept(&self) -> bool {
-        matches!(self.outcome, Outcome::Kept(_))
+        matches!(self.outcome, UndoOutcome::Kept(_))
     }
 }
 
@@ -321,7 +321,7 @@ fn take_back_commits(
     changes: &[ListedChange],
     only: Option<&ZonePath>,
     dry_run: bool,
-) -> Result<Vec<(ZonePath, Outcome)>, Error> {
+) -> Result<Vec<(ZonePath, UndoOutcome)>, Error> {
     let ranges: Vec<CommitRange> = changes.iter().filter_map(range).collect();
     let request = OpenEndedRequest {
         operation: OPERATION,
@@ -351,13 +351,13 @@ fn take_back_commits(
         }
     }
     let outcome = |is_there| match is_there {
-        true => Outcome::Restored,
-        false => Outcome::Removed,
+        true => UndoOutcome::Restored,
+        false => UndoOutcome::Removed,
     };
     let done = reversal.paths();
     let done = done.map(|(path, is_there)| (path.clone(), outcome(is_there)));
     let kept = reversal.conflicts.iter();
-    let kept = kept.map(|path| (path.clone(), Outcome::Kept(KeptReason::Changed)));
+    let kept = kept.map(|path| (path.clone(), UndoOutcome::Kept(KeptReason::Changed)));
     Ok(done.chain(kept).collect())
 }
 
@@ -365,7 +365,7 @@ impl UndoError {
     /// The refusal of an undo that would leave these as they are.
     fn of(kept: &[&UndonePath]) -> Self {
         let name = |path: &&UndonePath| {
-            let Outcome::Kept(reason) = path.outcome else {
+            let UndoOutcome::Kept(reason) = path.outcome else {
                 return String::new();
             };
             let place = match &path.group {

@@ -5,8 +5,8 @@
 //! the change: the sum is the same before and after.
 
 use super::database::{Executor, Statements};
-use super::intents::{GROW, held};
 use super::rows::{Entity as _, row};
+use super::usage::{GROW, held};
 use super::{FilePlace, Registry, Result, path_rows};
 use fileshed_storage::Totals;
 

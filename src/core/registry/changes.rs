@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::database::{Executor, Statements};
-use super::intents::Intent;
 use super::rows::{Entity as _, NO_MORE, row};
 use super::{Registry, Result};
 
@@ -203,28 +202,6 @@ pub struct ChangeFilter<'a> {
     pub after: Option<i64>,
     /// They were made at this second or after it.
     pub since: Option<i64>,
-}
-
-/// The end of a change: its intent goes, and the list gets what it did.
-#[derive(Clone, Copy, Debug)]
-pub struct Ended<'c> {
-    pub(super) intent: Intent,
-    pub(super) change: Option<&'c Change>,
-}
-
-impl Intent {
-    /// Returns the end of this change, with what it did.
-    #[must_use]
-    pub fn done(self, change: Option<&Change>) -> Ended<'_> {
-        let intent = self;
-        Ended { intent, change }
-    }
-}
-
-impl From<Intent> for Ended<'_> {
-    fn from(intent: Intent) -> Self {
-        intent.done(None)
-    }
 }
 
 impl Registry {

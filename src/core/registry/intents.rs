@@ -5,11 +5,12 @@
 //! intent behind that says which zone to measure and repair.
 
 use super::bin::{self, BinRow};
-use super::changes::{Change, Ended};
+use super::changes::Change;
 use super::database::{Executor, Statements};
 use super::locks::{self, Lock};
 use super::ownership::{self, OwnershipChange};
-use super::rows::{Entity as _, row};
+use super::rows::Entity as _;
+use super::usage::{GROW, Usage, held};
 use super::{Registry, RegistryError, Result};
 use fileshed_storage::Totals;
 use fileshed_types::hint::space;
@@ -22,13 +23,25 @@ use fileshed_types::{Error, diagnostics};
 #[must_use = "an intent that is not settled marks the zone for repair"]
 pub struct Intent(pub(super) i64);
 
-row! {
-    /// Space of one zone.
-    pub struct Usage in "usage" {
-        /// The zone's name.
-        zone: String = "zone",
-        /// Its bytes and files.
-        totals: Totals = "bytes, files",
+/// The end of a change: its intent goes, and the list gets what it did.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended<'c> {
+    intent: Intent,
+    change: Option<&'c Change>,
+}
+
+impl Intent {
+    /// Returns the end of this change, with what it did.
+    #[must_use]
+    pub fn done(self, change: Option<&Change>) -> Ended<'_> {
+        let intent = self;
+        Ended { intent, change }
+    }
+}
+
+impl From<Intent> for Ended<'_> {
+    fn from(intent: Intent) -> Self {
+        intent.done(None)
     }
 }
 
@@ -99,12 +112,6 @@ pub struct Settlement<'a> {
     /// The locked edit that the change ended.
     pub ended_edit: Option<&'a Lock>,
 }
-
-/// Lets a zone hold more or less; never less than nothing.
-pub(super) const GROW: &str = "UPDATE usage SET
-     bytes = CASE WHEN bytes + ?3 < 0 THEN 0 ELSE bytes + ?3 END,
-     files = CASE WHEN files + ?4 < 0 THEN 0 ELSE files + ?4 END
-     WHERE home = ?1 AND zone = ?2";
 
 impl Registry {
     /// Enters a change, unless it does not fit. Every zone of the tenant has been measured.
@@ -272,15 +279,6 @@ impl Registry {
     pub fn ping(&self) -> Result<()> {
         self.value::<i64>("SELECT 1", ()).map(drop)
     }
-}
-
-/// Returns the bytes and files of all zones of a tenant, with its bin and the space reserved for uploads.
-pub(super) fn held(statements: &impl Statements, tenant: &str) -> Result<Totals> {
-    statements.value(
-        "SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT), CAST(coalesce(sum(files), 0) AS BIGINT)
-         FROM usage WHERE home = ?1",
-        [tenant],
-    )
 }
 
 /// Fails if the tenant of a change may not hold as much more as all changes of it bring.

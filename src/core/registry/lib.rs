@@ -28,12 +28,13 @@ mod tenant_state;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod usage;
 mod users;
 mod wal_index;
 mod write_leases;
 
 pub use bin::{BIN, BinRow};
-pub use changes::{Change, ChangeFilter, Ended, ListedChange, Step};
+pub use changes::{Change, ChangeFilter, ListedChange, Step};
 pub use copy::{CopiedTable, CopyError};
 use database::Result;
 pub use database::{FILE_NAME, Registry, RegistryError};
@@ -41,7 +42,7 @@ pub use dead_properties::{DeadProperty, PropertyChange};
 pub use file_metadata::FileMetadata;
 pub use groups::LocalGroup;
 pub use instances::{NewInstance, TerminalHost, TerminalHosting};
-pub use intents::{Intent, NewIntent, Orphan, QuotaError, Settlement, TenantCondition, Usage};
+pub use intents::{Ended, Intent, NewIntent, Orphan, QuotaError, Settlement, TenantCondition};
 pub use links::{LinkRow, PublishedRow};
 pub use locks::{ClientLock, Lock, TakenLock};
 pub use open::{ExistingRegistry, FIRST_VOLUME, wait_a_moment};
@@ -52,6 +53,7 @@ pub use sign_in::{NewSignInLink, PageSessions, Principal, SessionLife, SignInLin
 pub use statements::StatementId;
 pub use tenant_state::TenantState;
 pub use tokens::{NewToken, Token, Tokens};
+pub use usage::Usage;
 pub use users::{Credentials, Standing};
 pub use write_leases::{LeaseNotice, LeaseNotices};
 

@@ -4,8 +4,8 @@
 //! for space knows of it.
 
 use super::database::{Executor, Statements as _};
-use super::intents::held;
 use super::rows::{Entity as _, row};
+use super::usage::held;
 use super::{QuotaError, Registry, Result};
 
 /// Where the space of a tenant's unfinished uploads stands among that of its zones.

@@ -9,7 +9,8 @@
 use std::sync::Arc;
 
 use super::database::{Connection, Statements as _};
-use super::intents::{TenantCondition, Usage};
+use super::intents::TenantCondition;
+use super::usage::Usage;
 use super::users::Standing;
 use super::{Registry, RegistryError, Result};
 use fileshed_storage::Totals;

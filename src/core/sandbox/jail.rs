@@ -52,6 +52,10 @@ use zygote::JobStart;
 /// The argument that turns the server's binary into the zygote.
 pub const ARGUMENT: &str = "jail";
 
+/// The number of the socket in the processes of a shell. Their limit of open files is lower, so none of
+/// them closes it by accident or gets it for something else.
+pub(crate) const SOCKET: i32 = 890;
+
 /// Exit status of a process that could not do its job.
 pub const FAILED: u8 = 125;
 

@@ -16,7 +16,6 @@ use rustix::fs::{AtFlags, CWD, FileType, OFlags};
 use rustix::net::{SendFlags, Shutdown};
 
 use super::descriptor::open_at;
-use super::jail::FAILED;
 use super::message::{self, ReceivedMessage, pair};
 
 /// The program that it stands in for.
@@ -25,16 +24,12 @@ pub const COMMAND: &str = "rm";
 /// Where that is in a mount namespace.
 pub const REAL: &str = "/etc/fileshed/rm";
 
-/// The number of the socket in the processes of a shell. Their limit of open files is lower, so none of
-/// them closes it by accident or gets it for something else.
-pub(crate) const SOCKET: i32 = 890;
-
 /// The place of the zone with a bin, as a shell finds it.
 pub const ZONE: &str = "/storage";
 
 /// The answer to a request, one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum RemovalAnswer {
     /// It is in the bin.
     Kept = b'k' as isize,
     /// It is removed for good: the bin has no room for it.
@@ -47,18 +42,18 @@ pub enum Answer {
 
 /// Requests of the processes of one shell.
 #[derive(Debug)]
-pub struct Removals(OwnedFd);
+pub struct RemovalRequests(OwnedFd);
 
-impl Removals {
+impl RemovalRequests {
     /// Makes the server's end, and the end for the shell.
     pub fn pair() -> io::Result<(Self, OwnedFd)> {
         let (ours, theirs) = pair()?;
         Ok((Self(ours), theirs))
     }
 
-    /// Answers requests until [`Removals::close`]. `remove` gets a directory and a name in it, and takes
+    /// Answers requests until [`RemovalRequests::close`]. `remove` gets a directory and a name in it, and takes
     /// neither for what it says it is.
-    pub fn serve(&self, mut remove: impl FnMut(&OwnedFd, &str) -> Answer) {
+    pub fn serve(&self, mut remove: impl FnMut(&OwnedFd, &str) -> RemovalAnswer) {
         while let Ok(request) = ReceivedMessage::from(&self.0) {
             if request.text.is_empty() {
                 break;
@@ -74,7 +69,7 @@ impl Removals {
             let is_name = |name: &&str| !name.contains('/') && !matches!(*name, "." | "..");
             let answered = match name.filter(is_name) {
                 Some(name) => remove(directory, name),
-                None => Answer::Failed,
+                None => RemovalAnswer::Failed,
             };
             let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
             let _nobody_waits = rustix::net::send(answer, &[answered as u8], flags);
@@ -219,13 +214,13 @@ pub fn remove() -> u8 {
             .as_ref()
             .and_then(|removal| ask(words[*at], removal))
         {
-            Some(Answer::Kept) => kept.push(*at),
-            Some(Answer::Gone) => {
+            Some(RemovalAnswer::Kept) => kept.push(*at),
+            Some(RemovalAnswer::Gone) => {
                 kept.push(*at);
                 lost = true;
             }
-            Some(Answer::Failed) => lost = true,
-            Some(Answer::Elsewhere) | None => {}
+            Some(RemovalAnswer::Failed) => lost = true,
+            Some(RemovalAnswer::Elsewhere) | None => {}
         }
     }
     if lost {
@@ -248,7 +243,7 @@ pub fn remove() -> u8 {
         .args(arguments)
         .exec();
     say(io::stderr(), &format!("{COMMAND}: {error}\n"));
-    FAILED
+    crate::jail::FAILED
 }
 
 fn say(mut stream: impl io::Write, text: &str) {
@@ -256,7 +251,7 @@ fn say(mut stream: impl io::Write, text: &str) {
 }
 
 /// Asks the server to move what is at a path into the bin; `None` where the program itself is to see to it.
-fn ask(path: &[u8], removal: &Removal) -> Option<Answer> {
+fn ask(path: &[u8], removal: &Removal) -> Option<RemovalAnswer> {
     let end = path.iter().rposition(|byte| *byte != b'/')?;
     let trimmed = &path[..=end];
     let slash = trimmed.iter().rposition(|byte| *byte == b'/');
@@ -276,12 +271,12 @@ fn ask(path: &[u8], removal: &Removal) -> Option<Answer> {
     let answer = request(&directory, name).unwrap_or_else(|| {
         let above = std::fs::canonicalize(OsStr::from_bytes(above));
         if above.is_ok_and(|above| above.starts_with(Path::new(ZONE))) {
-            Answer::Failed
+            RemovalAnswer::Failed
         } else {
-            Answer::Elsewhere
+            RemovalAnswer::Elsewhere
         }
     });
-    if matches!(answer, Answer::Kept | Answer::Gone) && removal.verbose {
+    if matches!(answer, RemovalAnswer::Kept | RemovalAnswer::Gone) && removal.verbose {
         let kind = if is_directory { "directory " } else { "" };
         let path = String::from_utf8_lossy(path);
         say(io::stdout(), &format!("removed {kind}'{path}'\n"));
@@ -290,20 +285,20 @@ fn ask(path: &[u8], removal: &Removal) -> Option<Answer> {
 }
 
 /// Sends a request and waits for its answer; `None` if none comes.
-fn request(directory: &OwnedFd, name: &[u8]) -> Option<Answer> {
+fn request(directory: &OwnedFd, name: &[u8]) -> Option<RemovalAnswer> {
     let (ours, theirs) = pair().ok()?;
     // SAFETY: the number is of a socket that this process was started with, or of nothing, which the
     // kernel says; it is not closed here.
     #[expect(unsafe_code, reason = "the socket comes by its number")]
-    let socket = unsafe { BorrowedFd::borrow_raw(SOCKET) };
+    let socket = unsafe { BorrowedFd::borrow_raw(crate::jail::SOCKET) };
     message::send(socket, name, &[directory.as_fd(), theirs.as_fd()]).ok()?;
     drop(theirs);
     let answer = ReceivedMessage::from(&ours).ok()?;
     match answer.text.as_slice() {
-        [b'k'] => Some(Answer::Kept),
-        [b'g'] => Some(Answer::Gone),
-        [b'e'] => Some(Answer::Elsewhere),
-        _ => Some(Answer::Failed),
+        [b'k'] => Some(RemovalAnswer::Kept),
+        [b'g'] => Some(RemovalAnswer::Gone),
+        [b'e'] => Some(RemovalAnswer::Elsewhere),
+        _ => Some(RemovalAnswer::Failed),
     }
 }
 

@@ -44,7 +44,7 @@ pub use promises::{Promise, Support};
 pub use reserve::Reserve;
 pub use root::Root;
 pub use staging::{
-    Appendable, Appended, Displaced, Installed, Journal, Keep, Merge, PrivateDirectory, Relief,
+    Appendable, Appended, Displaced, Installed, Journal, KeepAs, Merge, PrivateDirectory, Relief,
     Removals, Removed, Remover, Renamed, ReplacedFile, Staged, StagedDirectory, StagedEntry,
     Staging, give_way,
 };

@@ -28,7 +28,7 @@ use fileshed_types::zone::ZonePath;
 
 pub use append::Appendable;
 pub use directory::{Merge, ReplacedFile, StagedDirectory, StagedEntry};
-pub use effect::{Installed, Keep, Removed, Renamed};
+pub use effect::{Installed, KeepAs, Removed, Renamed};
 pub use journal::{Appended, Journal};
 use remove::StagedName;
 pub(super) use remove::remove_tree;
@@ -461,7 +461,7 @@ impl Staged {
     pub(super) fn install_over(
         mut self,
         target: Target,
-        keep: Option<Keep<'_>>,
+        keep: Option<KeepAs<'_>>,
     ) -> Result<Installed, DiskError> {
         if let Some(entry) = target.entry().filter(|entry| entry.kind() == Kind::File) {
             let flushed = self.flushed;

@@ -6,11 +6,11 @@ use crate::Mutex;
 
 /// Notes of one call about the bin, which all copies of its caller share.
 #[derive(Clone, Debug, Default)]
-pub struct BinNotes(Arc<Mutex<[Named; 2]>>);
+pub struct BinNotes(Arc<Mutex<[NamedEntries; 2]>>);
 
 /// A number of entries, and the path of the first.
 #[derive(Debug, Default)]
-struct Named {
+struct NamedEntries {
     count: usize,
     first: String,
 }
@@ -56,7 +56,7 @@ impl BinNotes {
     }
 }
 
-impl Named {
+impl NamedEntries {
     /// The entries in words; `true` if there is one.
     fn told(&self) -> Option<(String, bool)> {
         let first = &self.first;

@@ -8,9 +8,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::time::{Duration, Instant};
 
-use fileshed_types::{Caller, Channel, Chat, Clock, Mutex, UserId};
-
-use crate::store::Store;
+use fileshed_types::{Chat, Clock, Mutex, UserId};
 
 /// Most that is remembered.
 const ENTRIES_MAX: usize = 10_000;
@@ -25,7 +23,7 @@ pub struct Recalled<K, V> {
 }
 
 /// The answers that are being written, by user and conversation.
-pub(crate) type Answers = Recalled<(Option<UserId>, Chat), String>;
+pub(crate) type RecalledAnswers = Recalled<(Option<UserId>, Chat), String>;
 
 impl<K: Clone + Eq + Hash, V: Clone> Recalled<K, V> {
     pub(crate) fn new(counts: Duration, clock: &Clock) -> Self {
@@ -60,24 +58,6 @@ impl<K: Clone + Eq + Hash, V: Clone> Recalled<K, V> {
 
     fn counts(&self, at: Instant) -> bool {
         self.clock.elapsed(at) < self.counts
-    }
-}
-
-impl Store {
-    /// Has a model's call of a terminal belong to the answer that its conversation named last. What a
-    /// person does there belongs to none, and neither does a call by somebody's own token.
-    pub fn settle_answer(&self, caller: &mut Caller) {
-        if caller.token.is_some() || caller.chat == Chat::default() {
-            return;
-        }
-        let conversation = (caller.user.clone(), caller.chat.clone());
-        match caller.message.clone() {
-            Some(message) => self.answers.remember(conversation, message),
-            None if caller.channel == Some(Channel::Terminal) => {
-                caller.message = self.answers.recall(&conversation);
-            }
-            None => {}
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The opened parts of a data directory, and what is true of all of them: settings, clock, registry,
 //! queues.
 
+mod answers;
 mod bin;
 mod former_volumes;
 mod hooks;
@@ -22,7 +23,7 @@ use crate::chat_host::{ChatHost, Task, TaskEnd};
 use crate::commit_coalescer::CommitCoalescer;
 use crate::namespace::Pepper;
 use crate::packer::HistoryPacker;
-use crate::recalled::{Answers, Recalled};
+use crate::recalled::{Recalled, RecalledAnswers};
 use crate::running_commands::RunningCommands;
 use crate::space_in_use::SpaceInUse;
 use crate::tenant::TenantRoot;
@@ -106,7 +107,7 @@ pub struct Store {
     /// The groups that the last calls of users named.
     pub group_claims: Recalled<UserId, Vec<GroupClaim>>,
     /// The answers that are being written.
-    pub(crate) answers: Answers,
+    pub(crate) answers: RecalledAnswers,
     /// Changes of programs that belong together.
     pub(crate) saves: CommitCoalescer,
     /// Changes that are not marked for repair yet, with their tenants: the registry did not answer.

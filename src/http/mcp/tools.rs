@@ -16,7 +16,7 @@ use super::request::RequestInProgress;
 use crate::http::body::BodyError;
 use crate::http::call::expect_scope;
 use crate::http::files::download::FileDownload;
-use crate::http::tool::{CallableTool, OPERATION_TOOLS, Step, ToolContent};
+use crate::http::tool::{CallStep, CallableTool, OPERATION_TOOLS, ToolContent};
 use crate::http::{envelope, fs, terminal};
 use crate::ops::description;
 
@@ -169,9 +169,9 @@ pub(super) async fn call(
         begun.answered(|content| result(content.noting(&notes)?, short))
     });
     let (awaited, rest) = match begun.await? {
-        Step::Answered(result) => return Ok(result),
-        Step::Waits(awaited, rest) => (awaited, rest),
-        Step::Streams(process) => {
+        CallStep::Answered(result) => return Ok(result),
+        CallStep::Waits(awaited, rest) => (awaited, rest),
+        CallStep::Streams(process) => {
             let started = format!("started {}", process.id());
             return Ok(CallToolResult::success(vec![ContentBlock::text(started)]));
         }

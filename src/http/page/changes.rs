@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fileshed_core::change_list::{self, ChangeEntry, ListRequest};
+use fileshed_core::change_list::{self, ChangeEntry, ChangesRequest};
 use fileshed_core::undo::{Undoing, undo};
 use fileshed_core::{CallerView, Chat, Error, diagnostics};
 use jiff::Timestamp;
@@ -25,10 +25,10 @@ pub(super) struct ChangesQuery {
 /// the caller's groups, by the answers that made them, the last one first, and where the next ones begin.
 pub(super) fn changes(view: CallerView<'_>, query: &ChangesQuery) -> Result<Value, Error> {
     let (store, caller) = (&view.core.store, view.caller);
-    let request = ListRequest {
+    let request = ChangesRequest {
         before: query.before,
         answer: query.answer.as_deref(),
-        ..ListRequest::default()
+        ..ChangesRequest::default()
     };
     let mut entries = change_list::list(store, caller, &request, CHANGES)?;
     for group in store.known_groups(caller)?.unwrap_or_default() {
@@ -37,7 +37,7 @@ pub(super) fn changes(view: CallerView<'_>, query: &ChangesQuery) -> Result<Valu
         entries.extend(change_list::list(
             store,
             caller,
-            &ListRequest { zone, ..request },
+            &ChangesRequest { zone, ..request },
             CHANGES,
         )?);
     }

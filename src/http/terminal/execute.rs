@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::endpoint::Nothing;
-use crate::http::tool::{Awaited, Step, ToolContent};
+use crate::http::tool::{Awaited, CallStep, ToolContent};
 use escapes::decode;
 
 mod escapes;
@@ -140,16 +140,16 @@ fn when_ended<R: Serialize + Send + 'static>(
     process: Arc<Process>,
     patience: Duration,
     answer: impl FnOnce(CallerView<'_>, &Process) -> Result<R, Error> + Send + 'static,
-) -> Result<Step, Error> {
+) -> Result<CallStep, Error> {
     if patience.is_zero() || !process.is_running() {
-        return Ok(Step::data(answer(view, &process)?));
+        return Ok(CallStep::data(answer(view, &process)?));
     }
     let awaited = Awaited::end(Arc::clone(&process), patience);
     let rest = move |view: CallerView<'_>| {
         view.core.store.expect_active(view.caller)?;
         Ok(ToolContent::data(answer(view, &process)?))
     };
-    Ok(Step::Waits(awaited, Box::new(rest)))
+    Ok(CallStep::Waits(awaited, Box::new(rest)))
 }
 
 diagnostics! {
@@ -195,7 +195,7 @@ pub(super) struct RunRequest {
 }
 
 /// `POST /execute`: a line for the shell, run in the background.
-pub(super) fn run(view: CallerView<'_>, request: &RunRequest) -> Result<Step, Error> {
+pub(super) fn run(view: CallerView<'_>, request: &RunRequest) -> Result<CallStep, Error> {
     let tail = request.tail;
     // What cannot be answered is not started either.
     let settings = &view.core.store.settings;
@@ -222,7 +222,7 @@ pub(super) fn run(view: CallerView<'_>, request: &RunRequest) -> Result<Step, Er
         },
     )?;
     if request.stream {
-        return Ok(Step::Streams(process));
+        return Ok(CallStep::Streams(process));
     }
     let waits = !patience.is_zero();
     when_ended(view, process, patience, move |view, process| {
@@ -286,7 +286,10 @@ pub(super) struct ProcessStatusRequest {
 }
 
 /// `GET /execute/{process_id}/status`
-pub(super) fn status(view: CallerView<'_>, request: &ProcessStatusRequest) -> Result<Step, Error> {
+pub(super) fn status(
+    view: CallerView<'_>,
+    request: &ProcessStatusRequest,
+) -> Result<CallStep, Error> {
     let (offset, tail) = (request.offset, request.tail);
     let patience = patience(request.wait, tail)?;
     let process = view.core.runs.line(view.caller, &request.process_id)?;
@@ -335,7 +338,7 @@ pub(super) struct KillProcessRequest {
 }
 
 /// `DELETE /execute/{process_id}`
-pub(super) fn kill(view: CallerView<'_>, request: &KillProcessRequest) -> Result<Step, Error> {
+pub(super) fn kill(view: CallerView<'_>, request: &KillProcessRequest) -> Result<CallStep, Error> {
     let process = view.core.runs.line(view.caller, &request.process_id)?;
     process.stop(request.force);
     let patience = view.core.store.settings.timings.processes.kill;

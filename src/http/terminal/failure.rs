@@ -143,7 +143,8 @@ impl HintSurface for TerminalTools<'_> {
                 run(&line.join(" "), Some(&root))
             }
             operation @ ("shed_history" | "shed_undo") => {
-                call.to_string().replacen(operation, self.name(operation), 1)
+                call.to_string()
+                    .replacen(operation, self.name(operation), 1)
             }
             _ => call.to_string(),
         }

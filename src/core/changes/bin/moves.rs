@@ -5,13 +5,12 @@
 
 use std::collections::HashMap;
 
-use crate::change_request::{ChangeRequest, Taken};
+use crate::change_request::ChangeRequest;
 use crate::permit::{DiskEffect, Permit, Writer, ZoneChange};
 use fileshed_registry::{BIN, BinRow, Step};
 use fileshed_storage::{DiskError, Entry, Merge, Renamed, Totals, Vacancy};
-use fileshed_types::{Error, random};
-use fileshed_zones::chats::DAY_SECONDS;
-use fileshed_zones::zone::{Zone, ZonePath};
+use fileshed_types::Error;
+use fileshed_zones::zone::ZonePath;
 
 impl Writer<'_> {
     /// Deletes an entry of the zone, with everything below it: into the bin, if that keeps it. The only
@@ -69,25 +68,6 @@ impl Room {
     }
 }
 
-/// Returns the row of what goes into the bin.
-pub(crate) fn row_in_bin(zone: &Zone<'_>, taken: &Taken, days: u64) -> Result<BinRow, Error> {
-    let deleted_at = zone.store.clock.now().as_second();
-    let days = i64::try_from(days).unwrap_or(i64::MAX);
-    Ok(BinRow {
-        id: hex::encode(random::bytes::<16>()?),
-        tenant: zone.tenant.key.clone(),
-        zone: zone.name.as_str().to_owned(),
-        path: taken.path.as_str().to_owned(),
-        is_directory: taken.is_directory,
-        totals: taken.totals,
-        chat: zone.caller.chat.as_str().to_owned(),
-        deleted_at,
-        ends_at: deleted_at.saturating_add(days.saturating_mul(DAY_SECONDS)),
-        inode: if taken.is_replaced { taken.inode } else { 0 },
-        is_replaced: taken.is_replaced,
-    })
-}
-
 impl<'a> Permit<'a> {
     /// Chooses from what the change takes away the entries that the bin keeps: in a zone without
     /// history, and unless older ones would have to make way for something that takes half of its room.
@@ -119,7 +99,7 @@ impl<'a> Permit<'a> {
                 if bytes.has(totals.bytes) && files.has(totals.files) {
                     bytes.take(totals.bytes);
                     files.take(totals.files);
-                    let mut row = row_in_bin(zone, taken, days.get())?;
+                    let mut row = taken.row_in_bin(zone, days.get())?;
                     if let Some(id) = self.writer.bin_id.take() {
                         row.id = id;
                     }

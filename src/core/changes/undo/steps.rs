@@ -10,7 +10,7 @@ use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::{Caller, Chat, Error, ZoneName};
 use fileshed_zones::zone::{Zone, ZonePath};
 
-use super::{KeptReason, MOST, OPERATION, Outcome};
+use super::{KeptReason, MOST, OPERATION, UndoOutcome};
 use crate::{cross_zone, receiver};
 
 /// The largest file that is merged by lines, in bytes.
@@ -42,8 +42,8 @@ pub(super) fn take_back(
     changes: &[ListedChange],
     only: Option<&ZonePath>,
     dry_run: bool,
-) -> Result<Vec<(ZonePath, Outcome)>, Error> {
-    let mut plan = Plan::of(zone, changes)?;
+) -> Result<Vec<(ZonePath, UndoOutcome)>, Error> {
+    let mut plan = UndoPlan::of(zone, changes)?;
     let mut outcomes = Vec::new();
     for row in changes {
         let steps = row.change.steps();
@@ -77,7 +77,7 @@ pub(super) fn take_back(
 }
 
 /// What is known of the zone while steps are judged.
-struct Plan<'p> {
+struct UndoPlan<'p> {
     zone: &'p Zone<'p>,
     /// Steps of changes that stay, by path: the number of the change with each.
     others: HashMap<String, Vec<(i64, Step)>>,
@@ -85,7 +85,7 @@ struct Plan<'p> {
     settled: HashSet<String>,
 }
 
-impl<'p> Plan<'p> {
+impl<'p> UndoPlan<'p> {
     fn of(zone: &'p Zone<'p>, changes: &[ListedChange]) -> Result<Self, Error> {
         let oldest = changes.iter().map(|row| row.number).min();
         let filter = ChangeFilter {
@@ -292,16 +292,16 @@ impl<'p> Plan<'p> {
 }
 
 impl Way {
-    fn outcome(&self) -> (ZonePath, Outcome) {
+    fn outcome(&self) -> (ZonePath, UndoOutcome) {
         let (path, outcome) = match self {
-            Self::Discard(path, ..) => (path, Outcome::Removed),
+            Self::Discard(path, ..) => (path, UndoOutcome::Removed),
             Self::Swap(path, ..) | Self::BringBack(path, _) | Self::Shorten(path, ..) => {
-                (path, Outcome::Restored)
+                (path, UndoOutcome::Restored)
             }
-            Self::Rename(_, path, _) => (path, Outcome::MovedBack),
-            Self::Send(path, ..) => (path, Outcome::MovedBack),
-            Self::Rewrite(path, _) => (path, Outcome::Merged),
-            Self::Stay(path, reason) => (path, Outcome::Kept(*reason)),
+            Self::Rename(_, path, _) => (path, UndoOutcome::MovedBack),
+            Self::Send(path, ..) => (path, UndoOutcome::MovedBack),
+            Self::Rewrite(path, _) => (path, UndoOutcome::Merged),
+            Self::Stay(path, reason) => (path, UndoOutcome::Kept(*reason)),
         };
         (path.clone(), outcome)
     }

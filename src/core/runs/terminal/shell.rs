@@ -23,7 +23,7 @@ use crate::runs::Runs;
 use fileshed_changes::bin::{measure_again, remove_as_command};
 use fileshed_history::subject;
 use fileshed_sandbox::egress::EgressGrant;
-use fileshed_sandbox::removals::{self, Answer, Removals};
+use fileshed_sandbox::removals::{self, RemovalAnswer, RemovalRequests};
 use fileshed_sandbox::{
     ExitReason, MountNamespace, OutputSink, SandboxError, StandardStreams, StartedJob, start,
 };
@@ -105,7 +105,7 @@ pub fn run_shell(
     );
     let has_own = |mounts: &MountNamespace| !mounts.programs.is_empty();
     let removals = spec.mounts.as_ref().is_some_and(has_own);
-    let removals = removals.then(Removals::pair).transpose();
+    let removals = removals.then(RemovalRequests::pair).transpose();
     let removals = removals
         .map_err(SandboxError::start)?
         .map(|(ours, theirs)| {
@@ -172,7 +172,7 @@ pub fn run_shell(
 /// Moves what a shell removes into the bin while `work` is done.
 fn removed_by_server<T>(
     zone: &Zone<'_>,
-    removals: Option<&Removals>,
+    removals: Option<&RemovalRequests>,
     work: impl FnOnce() -> T,
 ) -> T {
     let Some(removals) = removals else {
@@ -186,17 +186,17 @@ fn removed_by_server<T>(
         let found = found.find_map(Result::transpose);
         let removed = found.map(|entry| remove_as_command(zone, &entry?));
         match removed {
-            None => Answer::Elsewhere,
-            Some(Ok(true)) => Answer::Kept,
-            Some(Ok(false)) => Answer::Gone,
+            None => RemovalAnswer::Elsewhere,
+            Some(Ok(true)) => RemovalAnswer::Kept,
+            Some(Ok(false)) => RemovalAnswer::Gone,
             Some(Err(error)) => {
                 tracing::debug!(%error, "what a shell removes does not go into the bin");
-                Answer::Failed
+                RemovalAnswer::Failed
             }
         }
     };
     std::thread::scope(|scope| {
-        let closing = Closing(removals);
+        let closing = ClosingRemovals(removals);
         let thread = std::thread::Builder::new().name("removals".to_owned());
         let served = thread.spawn_scoped(scope, || removals.serve(remove));
         if let Err(error) = served {
@@ -209,9 +209,9 @@ fn removed_by_server<T>(
 }
 
 /// Ends the answers to a shell, also where its work panics.
-struct Closing<'a>(&'a Removals);
+struct ClosingRemovals<'a>(&'a RemovalRequests);
 
-impl Drop for Closing<'_> {
+impl Drop for ClosingRemovals<'_> {
     fn drop(&mut self) {
         self.0.close();
     }

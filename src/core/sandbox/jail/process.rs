@@ -11,9 +11,8 @@ use std::path::Path;
 
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 
-use super::{FAILED, signals};
+use super::{FAILED, SOCKET, signals};
 use crate::message::JobEvent;
-use crate::removals::SOCKET;
 
 /// Returns the result of a system call, or the kernel's error if it is negative.
 pub(super) fn checked(result: i64) -> io::Result<i32> {

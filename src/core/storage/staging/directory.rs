@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::journal::{Journal, Noted, RenameStep};
-use super::{Installed, Keep, Staged, StagedName, Staging};
+use super::{Installed, KeepAs, Staged, StagedName, Staging};
 use crate::entry::{DIRECTORY_MODE, create_file, file_mode, open_file};
 use crate::handle::{DIRECTORY, open_at};
 use crate::{Directory, DiskError, Entry, Kind, Root, Stamp, Target, Weight};
@@ -98,7 +98,11 @@ impl StagedDirectory {
         self.install_over(target, None)
     }
 
-    fn install_over(self, target: Target, keep: Option<Keep<'_>>) -> Result<Installed, DiskError> {
+    fn install_over(
+        self,
+        target: Target,
+        keep: Option<KeepAs<'_>>,
+    ) -> Result<Installed, DiskError> {
         self.flush()?;
         Installed::new(&self.staging, self.name, target, keep)
     }
@@ -425,7 +429,7 @@ impl StagedEntry {
     }
 
     /// Gives it its name in the zone; what had the name gets that of `keep`.
-    pub fn install(self, target: Target, keep: Option<Keep<'_>>) -> Result<Installed, DiskError> {
+    pub fn install(self, target: Target, keep: Option<KeepAs<'_>>) -> Result<Installed, DiskError> {
         match self {
             Self::File(file) => file.install_over(target, keep),
             Self::Directory(directory) => directory.install_over(target, keep),

@@ -118,7 +118,7 @@ pub struct Installed {
 }
 
 /// A name in a directory beside the zones, which gets what a change replaces or removes.
-pub type Keep<'a> = (&'a Root, &'a str);
+pub type KeepAs<'a> = (&'a Root, &'a str);
 
 impl Installed {
     /// Gives what is staged the name of `target`; what had that name gets the name of `keep`.
@@ -126,7 +126,7 @@ impl Installed {
         staging: &Staging,
         mut staged: StagedName,
         target: Target,
-        keep: Option<Keep<'_>>,
+        keep: Option<KeepAs<'_>>,
     ) -> Result<Self, DiskError> {
         let replaced = target.entry().map(Entry::kind);
         if let (Some(_), Some((directory, name))) = (replaced, keep) {
@@ -243,7 +243,7 @@ impl Renamed {
     /// there.
     pub fn out_of_zone(
         entry: &Entry,
-        (directory, name): Keep<'_>,
+        (directory, name): KeepAs<'_>,
         staging: &Staging,
     ) -> Result<Self, DiskError> {
         let from = entry.place().clone();
