@@ -43,7 +43,7 @@ pub struct Request {
 
 /// One change.
 #[derive(Serialize, ToSchema)]
-pub struct Change {
+pub struct HistoryEntry {
     /// Its number, for `shed_undo`.
     change: i64,
     /// Id of the answer that made it, for `shed_undo`.
@@ -71,7 +71,7 @@ pub struct Change {
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Each change, the last one first.
-    changes: Vec<Change>,
+    changes: Vec<HistoryEntry>,
 }
 
 impl ListChanges {
@@ -133,9 +133,9 @@ impl Operation for ListChanges {
         let changes = entries.into_iter().map(|entry| {
             let diff = request.diff.then(|| diff(core, caller, &entry, &mut left));
             let diff = diff.transpose()?;
-            Ok(listed(entry, diff.filter(|diff| !diff.is_empty())))
+            Ok(listed(&entry, diff.filter(|diff| !diff.is_empty())))
         });
-        let changes: Vec<Change> = changes.collect::<Result<_, Error>>()?;
+        let changes: Vec<HistoryEntry> = changes.collect::<Result<_, Error>>()?;
         let message = match changes.len() {
             0 => "No change is listed".to_owned(),
             count => format!("{count} changes"),
@@ -145,14 +145,14 @@ impl Operation for ListChanges {
 }
 
 /// A change as the answer has it.
-fn listed(entry: ChangeEntry, diff: Option<String>) -> Change {
+fn listed(entry: &ChangeEntry, diff: Option<String>) -> HistoryEntry {
     let group = entry.group.as_deref();
     let files = entry
         .files
         .iter()
         .map(|(path, effect)| format!("{} {}", address(entry.zone, group, path), effect.as_str()));
     let change = &entry.row.change;
-    Change {
+    HistoryEntry {
         change: entry.row.number,
         at: Timestamp::from_second(change.changed_at)
             .unwrap_or_default()
@@ -185,7 +185,7 @@ fn diff(
         let (diff, _) = old.against(&new, false).unified(*left);
         *left = left.saturating_sub(diff.chars().count());
         if !diff.is_empty() {
-            diffs.push_str(&format!("--- {path}\n{diff}\n"));
+            diffs.extend(["--- ", path.as_str(), "\n", &diff, "\n"]);
         }
     }
     Ok(diffs)

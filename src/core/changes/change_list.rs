@@ -1,6 +1,7 @@
 //! The list of changes as its readers see it.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use fileshed_history::{ChangeKind, changed_by};
 use fileshed_registry::{ChangeFilter, ListedChange, Step};
@@ -106,17 +107,14 @@ pub fn list(
             break;
         }
         let key = (row.change.tenant.clone(), row.change.zone.clone());
-        let place = match places.get(&key) {
-            Some(place) => place,
-            None => {
-                let place = ChangedZone::of(store, caller, &own, &row)?;
-                places.entry(key).or_insert(place)
-            }
+        let place = match places.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(ChangedZone::of(store, caller, &own, &row)?),
         };
         let Some(place) = place else {
             continue;
         };
-        let (mut files, count) = place.files(&row, request.path.is_some())?;
+        let (mut files, count) = place.files(&row, request.path.is_some());
         if let Some(path) = request.path {
             let below = format!("{path}/");
             files.retain(|(file, _)| file == path || file.as_str().starts_with(&below));
@@ -226,11 +224,7 @@ impl ChangedZone {
     }
 
     /// Returns files that a change touched, and how many there are: the first ones, or all of them.
-    fn files(
-        &self,
-        row: &ListedChange,
-        all: bool,
-    ) -> Result<(Vec<(ZonePath, FileEffect)>, usize), Error> {
+    fn files(&self, row: &ListedChange, all: bool) -> (Vec<(ZonePath, FileEffect)>, usize) {
         let most = if all { usize::MAX } else { NAMED };
         let (Some(range), Some(base)) = (range(row), &self.base) else {
             let steps = row.change.steps();
@@ -243,11 +237,11 @@ impl ChangedZone {
                 };
                 (ZonePath::found(step.path().to_owned()), effect)
             });
-            return Ok((files.collect(), steps.len()));
+            return (files.collect(), steps.len());
         };
         // The history of a zone may have been made anew.
         let Ok((changed, count)) = changed_by(base, &range, most) else {
-            return Ok((Vec::new(), 0));
+            return (Vec::new(), 0);
         };
         let files = changed.into_iter().map(|file| {
             let effect = match file.kind {
@@ -257,6 +251,6 @@ impl ChangedZone {
             };
             (file.path, effect)
         });
-        Ok((files.collect(), count))
+        (files.collect(), count)
     }
 }

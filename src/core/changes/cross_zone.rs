@@ -117,7 +117,7 @@ pub(super) fn relocate<'a>(
         };
         match zone.store.making_space(&zone.tenant, growth, begin) {
             Err(error) if error.code() == Code::QuotaExceeded && arriving.give_up_bin() => {}
-            begun => break begun.map_err(|error| zone.explain(error))?,
+            done => break done.map_err(|error| zone.explain(error))?,
         }
     };
     let mut intents = intents.into_iter();

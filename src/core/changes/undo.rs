@@ -213,15 +213,12 @@ fn last_of_path(zone: &Zone<'_>, path: &ZonePath) -> Result<Option<ListedChange>
         if row.undone_by.is_some() || !is_of_chat {
             continue;
         }
-        let touches = match range(&row) {
-            Some(range) => {
-                let (changed, _) = changed_by(&zone.base, &range, MOST as usize)?;
-                changed.iter().any(|file| file.path == *path)
-            }
-            None => {
-                let steps = row.change.steps();
-                steps.iter().any(|step| step.path() == path.as_str())
-            }
+        let touches = if let Some(range) = range(&row) {
+            let (changed, _) = changed_by(&zone.base, &range, MOST as usize)?;
+            changed.iter().any(|file| file.path == *path)
+        } else {
+            let steps = row.change.steps();
+            steps.iter().any(|step| step.path() == path.as_str())
         };
         if touches {
             return Ok(Some(row));
@@ -350,9 +347,12 @@ fn take_back_commits(
             return Err(refused);
         }
     }
-    let outcome = |is_there| match is_there {
-        true => UndoOutcome::Restored,
-        false => UndoOutcome::Removed,
+    let outcome = |is_there| {
+        if is_there {
+            UndoOutcome::Restored
+        } else {
+            UndoOutcome::Removed
+        }
     };
     let done = reversal.paths();
     let done = done.map(|(path, is_there)| (path.clone(), outcome(is_there)));

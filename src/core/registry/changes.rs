@@ -127,6 +127,7 @@ impl Step {
 
 impl Change {
     /// Returns the steps.
+    #[must_use]
     pub fn steps(&self) -> Vec<Step> {
         serde_json::from_str(&self.steps).unwrap_or_default()
     }
@@ -241,9 +242,10 @@ impl Registry {
             .filter_map(|(name, text)| Some((name, text?)));
         let (names, texts): (Vec<&str>, Vec<&str>) = given.unzip();
         let names = names.iter().enumerate();
-        let equal: String = names
+        let equal: Vec<String> = names
             .map(|(at, name)| format!("{name} = ?{} AND ", at + 5))
             .collect();
+        let equal = equal.concat();
         let condition = format!(
             "WHERE {equal}number < ?1 AND changed_at >= ?2 AND number > ?4 ORDER BY number DESC LIMIT ?3"
         );

@@ -113,6 +113,9 @@ pub struct Settlement<'a> {
     pub ended_edit: Option<&'a Lock>,
 }
 
+/// Id, operation, name and mail address, change of ownership, and change of the list.
+type OrphanedIntent = (i64, String, String, String, Option<String>, Option<String>);
+
 impl Registry {
     /// Enters a change, unless it does not fit. Every zone of the tenant has been measured.
     pub fn begin(&self, plan: NewIntent<'_>) -> Result<Intent, Error> {
@@ -243,7 +246,7 @@ impl Registry {
 
     /// Returns the interrupted changes of a zone; `None` if there are none.
     pub fn orphan_of(&self, tenant: &str, zone: &str) -> Result<Option<Orphan>> {
-        let rows: Vec<(i64, String, String, String, Option<String>, Option<String>)> = self.all(
+        let rows: Vec<OrphanedIntent> = self.all(
             "SELECT id, operation, author_name, author_email, deed, change
              FROM intents WHERE home = ?1 AND zone = ?2 AND instance = '' ORDER BY id",
             [tenant, zone],

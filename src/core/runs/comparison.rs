@@ -79,7 +79,7 @@ impl Side {
                 });
             }
         };
-        Self::of_bytes(runs, zone, path, bytes)
+        Self::of_bytes(runs, zone, path, &bytes)
     }
 
     /// Reads what a change put into the bin, as the file at `path`.
@@ -93,7 +93,7 @@ impl Side {
         if entry.size() > LARGEST {
             return Err(too_large(zone, path));
         }
-        Self::of_bytes(runs, zone, path, entry.content()?)
+        Self::of_bytes(runs, zone, path, &entry.content()?)
     }
 
     /// An empty side.
@@ -110,7 +110,7 @@ impl Side {
         runs: &Runs,
         zone: &Zone<'_>,
         path: &ZonePath,
-        bytes: Vec<u8>,
+        bytes: &[u8],
     ) -> Result<Self, Error> {
         let source = DocumentSource {
             path: path.as_str(),
@@ -118,7 +118,7 @@ impl Side {
             content: &mut &*bytes,
         };
         let document = text_of_source(runs, zone, source)?;
-        Self::of(zone, path, document, || Ok(bytes.clone()))
+        Self::of(zone, path, document, || Ok(bytes.to_vec()))
     }
 
     fn of(

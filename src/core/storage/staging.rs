@@ -41,7 +41,10 @@ static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 /// Makes so many bytes of space on a full disk; `false` if there are none to make.
 #[derive(Clone)]
-pub struct Relief(Arc<dyn Fn(&Staging, u64) -> bool + Send + Sync>);
+pub struct Relief(Arc<MakeRoom>);
+
+/// Makes room for so many bytes; returns `true` if it did.
+type MakeRoom = dyn Fn(&Staging, u64) -> bool + Send + Sync;
 
 impl Relief {
     /// Space is made by `make`.

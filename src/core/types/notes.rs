@@ -44,13 +44,19 @@ impl BinNotes {
     #[must_use]
     pub fn take(&self) -> Vec<String> {
         let [not_kept, made_way] = std::mem::take(&mut *self.0.lock());
-        let not_kept = not_kept.told().map(|(names, is_one)| match is_one {
-            true => format!("{names} was not kept: it is too large for the bin"),
-            false => format!("{names} were not kept: they are too large for the bin"),
+        let not_kept = not_kept.told().map(|(names, is_one)| {
+            if is_one {
+                format!("{names} was not kept: it is too large for the bin")
+            } else {
+                format!("{names} were not kept: they are too large for the bin")
+            }
         });
-        let made_way = made_way.told().map(|(names, is_one)| match is_one {
-            true => format!("{names} left the bin to make space"),
-            false => format!("{names} left the bin to make space, oldest first"),
+        let made_way = made_way.told().map(|(names, is_one)| {
+            if is_one {
+                format!("{names} left the bin to make space")
+            } else {
+                format!("{names} left the bin to make space, oldest first")
+            }
         });
         not_kept.into_iter().chain(made_way).collect()
     }

@@ -63,17 +63,17 @@ impl<K: Clone + Eq + Hash, V: Clone> Recalled<K, V> {
 
 #[cfg(test)]
 mod tests {
-    use fileshed_types::Chat;
+    use fileshed_types::{Chat, timings};
 
     use super::*;
 
     #[test]
     fn as_much_is_remembered_as_there_is_room_for_and_as_long_as_it_counts() {
-        let (clock, counts) = (Clock::movable(), Duration::from_secs(60));
+        let (clock, counts) = (Clock::movable(), timings::minutes(1));
         let recalled = Recalled::new(counts, &clock);
         for number in 0..=ENTRIES_MAX {
             recalled.remember(Chat::new(&format!("c{number}")), number);
-            clock.pass(Duration::from_millis(1));
+            clock.pass(timings::milliseconds(1));
         }
         let last = Chat::new(&format!("c{ENTRIES_MAX}"));
         assert_eq!(recalled.recall(&Chat::new("c0")), None);

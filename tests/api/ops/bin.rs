@@ -509,7 +509,8 @@ fn what_is_replaced_is_in_the_bin_once_whatever_replaces_it() {
         let answer = client.post(address, body.to_string().as_bytes());
         assert_eq!(answer.status, 200, "{}", answer.text);
     };
-    let ways: [(&str, &dyn Fn(&str)); 13] = [
+    type Way<'w> = (&'static str, &'w dyn Fn(&str));
+    let ways: [Way<'_>; 13] = [
         ("create", &|path| file(&client, "storage", path, "new\n")),
         ("patch", &|path| {
             let patch = json!({"zone": "storage", "path": path, "find": "old", "content": "new"});

@@ -68,7 +68,7 @@ impl Room {
     }
 }
 
-impl<'a> Permit<'a> {
+impl Permit<'_> {
     /// Chooses from what the change takes away the entries that the bin keeps: in a zone without
     /// history, and unless older ones would have to make way for something that takes half of its room.
     pub(crate) fn choose_for_bin(&mut self) -> Result<(), Error> {

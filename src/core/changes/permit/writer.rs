@@ -236,8 +236,8 @@ impl<'a> Writer<'a> {
             let growth = Permit::growth(&[&permit]);
             match zone.store.making_space(&zone.tenant, growth, begin) {
                 Err(error) if error.code() == Code::QuotaExceeded && permit.give_up_bin() => {}
-                begun => {
-                    permit.intent = Some(begun.map_err(|error| zone.explain(error))?);
+                done => {
+                    permit.intent = Some(done.map_err(|error| zone.explain(error))?);
                     return Ok(permit);
                 }
             }

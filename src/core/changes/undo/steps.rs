@@ -298,8 +298,7 @@ impl Way {
             Self::Swap(path, ..) | Self::BringBack(path, _) | Self::Shorten(path, ..) => {
                 (path, UndoOutcome::Restored)
             }
-            Self::Rename(_, path, _) => (path, UndoOutcome::MovedBack),
-            Self::Send(path, ..) => (path, UndoOutcome::MovedBack),
+            Self::Rename(_, path, _) | Self::Send(path, ..) => (path, UndoOutcome::MovedBack),
             Self::Rewrite(path, _) => (path, UndoOutcome::Merged),
             Self::Stay(path, reason) => (path, UndoOutcome::Kept(*reason)),
         };

@@ -21,7 +21,9 @@ impl Store {
         };
         let gone = self.registry.make_space_in_bin(&tenant.key, needed, most)?;
         self.remove_binned(tenant, &gone)?;
-        gone.iter().for_each(|row| tenant.notes.made_way(&row.path));
+        for row in &gone {
+            tenant.notes.made_way(&row.path);
+        }
         Ok(!gone.is_empty())
     }
 
