@@ -389,7 +389,7 @@ diagnostics! {
         #[error("no change of yours is meant: none was made, it is older than the list, or it was taken back")]
         Nothing => {
             code: FileNotFound,
-            hint: Hint::new("list the changes with ").call(NextCall::here("shed_history")),
+            hint: Hint::new("list the changes with ").call(NextCall::new("shed_history")),
         },
         /// The path has no change in the list.
         #[error("the list has no change of `{path}` in `{zone}`")]
@@ -401,7 +401,7 @@ diagnostics! {
         } => {
             code: FileNotFound,
             hint: Hint::new("list the changes of the zone with ")
-                .call(NextCall::here("shed_history").with("zone", zone.as_str())),
+                .call(NextCall::new("shed_history").with("path", zone.as_str())),
             details: { "path": path.display() },
         },
         /// It was undone before.
@@ -411,7 +411,7 @@ diagnostics! {
             answer: String,
         } => {
             code: FileExists,
-            hint: Hint::new("list the changes with ").call(NextCall::here("shed_history"))
+            hint: Hint::new("list the changes with ").call(NextCall::new("shed_history"))
                 .say("; an undo is undone by its own id"),
             details: { "answer": answer },
         },
