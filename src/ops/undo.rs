@@ -106,7 +106,7 @@ impl Operation for Undo {
             None => "Nothing was left to take back".to_owned(),
         };
         let note = undone.id.as_deref().map(|id| {
-            let again = NextCall::here(Self::ID).with("answer", id);
+            let again = NextCall::new(Self::ID).with("answer", id);
             Hint::new("the user asked for this, so do not make the changes again; ")
                 .call(again)
                 .say(" brings them back")

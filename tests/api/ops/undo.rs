@@ -332,3 +332,23 @@ fn uploads_come_back_in_their_chat() {
     assert_eq!(content(&ada, "uploads", "in.csv"), "a,b\n");
     assert!(missing(&ada, "storage", "in/in.csv"));
 }
+
+#[test]
+fn an_addition_goes_and_what_others_added_behind_it_stays() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let add = |message: &str, text: &str| {
+        let append =
+            json!({"zone": "storage", "path": "log.txt", "content": text, "position": "end"});
+        done(&writes(&ada, message), "shed_patch_text", &append);
+    };
+    file(&writes(&ada, "before"), "storage", "log.txt", "one\n");
+    add("answer", "two\n");
+    add("after", "three\n");
+    let bin = server.data().join("users/ada/bin");
+    assert_eq!(std::fs::read_dir(bin).map_or(0, Iterator::count), 0);
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert_eq!(content(&ada, "storage", "log.txt"), "one\nthree\n");
+    done(&ada, "shed_undo", &json!({"answer": "after"}));
+    assert_eq!(content(&ada, "storage", "log.txt"), "one\n");
+}

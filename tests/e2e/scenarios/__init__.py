@@ -35,6 +35,7 @@ from scenarios import (
     terminal_shell,
     terminal_uploads,
     tools,
+    undo,
     work,
 )
 
@@ -56,6 +57,7 @@ PLAN: Plan = {
         attachments,
         flows,
         work,
+        undo,
         report,
         links,
         mcp,

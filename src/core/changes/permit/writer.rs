@@ -30,6 +30,8 @@ pub struct Writer<'a> {
     pub(super) ends_edit: Option<Lock>,
     /// The id in the bin of what the change takes away: it had it before, and changes of the list name it.
     pub(crate) bin_id: Option<String>,
+    /// `true` if the change only adds to the end of a file.
+    adds: bool,
 }
 
 /// A file that was written.
@@ -57,6 +59,7 @@ impl<'a> Writer<'a> {
             prepared: Vec::new(),
             ends_edit: None,
             bin_id: None,
+            adds: false,
         })
     }
 
@@ -79,6 +82,12 @@ impl<'a> Writer<'a> {
     #[must_use]
     pub fn with_prepared(mut self, contents: Vec<PreparedContent>) -> Self {
         self.prepared = contents;
+        self
+    }
+
+    /// Says that the change adds to the end of a file: to take it back, its former size is enough.
+    pub(crate) fn adding(mut self) -> Self {
+        self.adds = true;
         self
     }
 
@@ -124,8 +133,13 @@ impl<'a> Writer<'a> {
         let staged = staged.into();
         let replaced = target.entry().map(|entry| self.zone.totals(entry));
         let replaced = replaced.transpose()?.unwrap_or_default();
-        let request = ChangeRequest::install(&target, &staged.weight()?, replaced)
-            .in_state(staged.stamp(&ZonePath::root())?);
+        let weight = staged.weight()?;
+        let request = if self.adds {
+            ChangeRequest::append(&target, weight.totals.bytes)
+        } else {
+            ChangeRequest::install(&target, &weight, replaced)
+                .in_state(staged.stamp(&ZonePath::root())?)
+        };
         self.guard(request)?.install(staged, target)
     }
 
