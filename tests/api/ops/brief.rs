@@ -116,7 +116,7 @@ fn short_answers_of_an_ordinary_chat() {
         (
             "shed_delete",
             json!({"zone": "storage", "path": "c.md"}),
-            json!({"restorable_days": 30}),
+            json!({"success": true}),
         ),
         (
             "shed_sqlite",
