@@ -3,7 +3,7 @@
 use fileshed_core::change_list::{self, ChangeEntry, ChangesRequest, Content};
 use fileshed_core::comparison::Side;
 use fileshed_core::undo::range;
-use fileshed_core::{Repeat, Zone, ZonePath, diagnostics};
+use fileshed_core::{Chat, Repeat, Zone, ZonePath, diagnostics};
 use jiff::Timestamp;
 
 use super::copy::{address, address_in, zone_of};
@@ -175,9 +175,20 @@ fn diff(
     left: &mut usize,
 ) -> Result<String, Error> {
     let group = entry.group.as_deref();
-    let zone = core.store.open_zone(caller, entry.zone, group)?;
+    // Each conversation has uploads of its own.
+    let caller = Caller {
+        chat: match entry.zone {
+            ZoneName::Uploads => Chat::new(&entry.row.change.chat),
+            _ => caller.chat.clone(),
+        },
+        ..caller.clone()
+    };
+    let zone = core.store.open_zone(&caller, entry.zone, group)?;
     let mut diffs = String::new();
     for (path, _) in entry.files.iter().take(COMPARED) {
+        if *left == 0 {
+            break;
+        }
         // What is no text, or too large, has no difference to show.
         let Ok(Some((old, new))) = sides(core, &zone, entry, path) else {
             continue;

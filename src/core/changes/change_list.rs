@@ -18,6 +18,9 @@ pub const NAMED: usize = 20;
 /// Rows that are looked at for one answer.
 const MOST: u32 = 10_000;
 
+/// Rows whose files are looked at for one answer.
+pub(crate) const OF_PATH: u32 = 2_000;
+
 /// The changes that are asked for; what is `None` does not matter.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChangesRequest<'l> {
@@ -96,12 +99,14 @@ pub fn list(
         before: request.before,
         after: None,
     };
-    let rows = match request.path {
-        Some(_) => MOST,
-        None => u32::try_from(most).unwrap_or(MOST),
-    };
     let mut places = HashMap::new();
     let mut entries = Vec::new();
+    // With a path each row is looked into.
+    let rows = if request.path.is_some() {
+        OF_PATH
+    } else {
+        MOST
+    };
     for row in store.registry.listed_changes(&filter, rows)? {
         if entries.len() >= most {
             break;
@@ -176,8 +181,9 @@ pub fn contents(
         .iter()
         .rev()
     {
+        let is_of_chat = zone.name != ZoneName::Uploads || later.change.chat == row.change.chat;
         for step in later.change.steps() {
-            if step.path() == path.as_str() {
+            if is_of_chat && step.path() == path.as_str() {
                 return Ok((
                     before,
                     match step {

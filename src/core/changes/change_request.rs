@@ -209,8 +209,8 @@ impl ChangeRequest {
         }
     }
 
-    /// The file at `target` gets an addition and then has `size` bytes.
-    pub(super) fn append(target: &Target, size: u64) -> Self {
+    /// The file at `target` gets an addition; then it has `size` bytes and this inode.
+    pub(super) fn append(target: &Target, size: u64, inode: u64) -> Self {
         let replaced = Totals {
             bytes: target.size(),
             files: 1,
@@ -225,6 +225,7 @@ impl ChangeRequest {
                 path,
                 before,
                 after,
+                inode,
             }],
             ..Self::install(target, &weight, replaced)
         }

@@ -339,6 +339,10 @@ fn repaired_changes(
     commit: Option<String>,
 ) -> Result<Vec<Change>, Error> {
     let mut changes = orphan.changes.clone();
+    for change in &mut changes {
+        // Only a part may have been taken back: that is for another undo.
+        change.undoes = change.undoes.take().map(|_| String::new());
+    }
     if let Some(last) = changes.last_mut() {
         last.commit = commit;
     }

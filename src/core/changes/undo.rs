@@ -11,10 +11,13 @@ use std::collections::{BTreeMap, HashSet};
 use fileshed_history::{CommitRange, changed_by};
 use fileshed_registry::{ChangeFilter, ListedChange};
 use fileshed_rules::Growth;
-use fileshed_types::{Caller, Chat, Error, Hint, NextCall, Repeat, ZoneName, diagnostics, random};
+use fileshed_types::{
+    Caller, Chat, Code, Error, Hint, NextCall, Repeat, ZoneName, diagnostics, random,
+};
 use fileshed_zones::store::Store;
-use fileshed_zones::zone::{Zone, ZonePath};
+use fileshed_zones::zone::{Zone, ZonePath, expect_write_scope};
 
+use crate::change_list::OF_PATH;
 use crate::open_ended::{self, OpenEndedRequest};
 
 /// The operation, for history and logs.
@@ -61,9 +64,28 @@ pub enum KeptReason {
     Taken,
     /// The former one was not kept.
     Gone,
+    /// It is locked.
+    Locked,
+    /// The bin, or the quota, has no room for it.
+    NoRoom,
+    /// The caller does not have the group any more.
+    Left,
+    /// The server could not do it now.
+    Failed,
 }
 
 impl KeptReason {
+    /// The reason that a failure is.
+    fn of(error: &Error) -> Self {
+        match error.code() {
+            Code::FileLocked => Self::Locked,
+            Code::QuotaExceeded | Code::FileTooLarge => Self::NoRoom,
+            Code::FileExists => Self::Taken,
+            Code::FileNotFound | Code::NotAFile => Self::Changed,
+            _ => Self::Failed,
+        }
+    }
+
     /// Returns the reason in words.
     #[must_use]
     pub fn describe(self) -> &'static str {
@@ -71,6 +93,10 @@ impl KeptReason {
             Self::Changed => "was changed since",
             Self::Taken => "has something else at its path",
             Self::Gone => "was not kept",
+            Self::Locked => "is locked",
+            Self::NoRoom => "has no room in the bin or the quota",
+            Self::Left => "is in a group that is not yours any more",
+            Self::Failed => "could not be put back now",
         }
     }
 }
@@ -115,26 +141,35 @@ pub fn undo(
     what: Undoing<'_>,
     (dry_run, partial): (bool, bool),
 ) -> Result<Undone, Error> {
-    let changes = chosen(store, caller, what)?;
     let only = match what {
         Undoing::Path(_, path) => Some(path),
         _ => None,
     };
-    let answer = changes[0].change.answer.clone();
     let id = format!("undo-{:08x}", u32::from_be_bytes(random::bytes()?));
-    let zones = by_zone(store, caller, changes, &id)?;
-    let mut paths = Vec::new();
-    for zone in &zones {
-        paths.extend(zone.take_back(store, only, true)?);
-    }
+    let mut before = None;
+    let (answer, zones, mut paths) = loop {
+        let changes = chosen(store, caller, what, before)?;
+        before = changes.last().map(|row| row.number);
+        let answer = changes[0].change.answer.clone();
+        let zones = by_zone(store, caller, changes, &id)?;
+        let mut paths = Vec::new();
+        for zone in &zones {
+            paths.extend(zone.take_back(store, only, true)?);
+        }
+        // Of a path, the last change of which something is left.
+        if !paths.is_empty() || only.is_none() {
+            break (answer, zones, paths);
+        }
+    };
     let kept: Vec<&UndonePath> = paths.iter().filter(|path| path.is_kept()).collect();
     if !kept.is_empty() && !partial && !dry_run {
         return Err(UndoError::of(&kept).into());
     }
-    if dry_run || kept.len() == paths.len() {
+    if dry_run || !paths.is_empty() && kept.len() == paths.len() {
         let id = None;
         return Ok(Undone { id, answer, paths });
     }
+    expect_write_scope(caller)?;
     paths.clear();
     for zone in &zones {
         paths.extend(zone.take_back(store, only, false)?);
@@ -144,7 +179,7 @@ pub fn undo(
     paths.reverse();
     paths.retain(|path| named.insert((path.zone, path.group.clone(), path.path.clone())));
     paths.reverse();
-    let id = Some(id);
+    let id = paths.iter().any(|path| !path.is_kept()).then_some(id);
     Ok(Undone { id, answer, paths })
 }
 
@@ -156,8 +191,14 @@ impl UndonePath {
     }
 }
 
-/// Returns the changes that are meant, the last one first; there is at least one.
-fn chosen(store: &Store, caller: &Caller, what: Undoing<'_>) -> Result<Vec<ListedChange>, Error> {
+/// Returns the changes that are meant, the last one first; there is at least one. Of a path, only changes
+/// before the number `before`.
+fn chosen(
+    store: &Store,
+    caller: &Caller,
+    what: Undoing<'_>,
+    before: Option<i64>,
+) -> Result<Vec<ListedChange>, Error> {
     let registry = &store.registry;
     let actor = store.tenant_key(caller)?;
     let own = ChangeFilter {
@@ -165,7 +206,15 @@ fn chosen(store: &Store, caller: &Caller, what: Undoing<'_>) -> Result<Vec<Liste
         ..ChangeFilter::default()
     };
     let mut changes = match what {
-        Undoing::Change(number) => registry.change(number)?.into_iter().collect(),
+        Undoing::Change(number) => {
+            let change = registry.change(number)?.filter(|row| {
+                let tenant = &row.change.tenant;
+                let group = tenant.strip_prefix("groups/");
+                *tenant == actor
+                    || group.is_some_and(|id| store.group_zone(caller, Some(id)).is_ok())
+            });
+            change.into_iter().collect()
+        }
         Undoing::Answer(Some(answer)) => {
             let answer = Some(answer);
             registry.listed_changes(&ChangeFilter { answer, ..own }, MOST)?
@@ -178,7 +227,7 @@ fn chosen(store: &Store, caller: &Caller, what: Undoing<'_>) -> Result<Vec<Liste
             recent.retain(|row| Some(&row.change.answer) == last.as_ref());
             recent
         }
-        Undoing::Path(zone, path) => last_of_path(zone, path)?.into_iter().collect(),
+        Undoing::Path(zone, path) => last_of_path(zone, path, before)?.into_iter().collect(),
     };
     if let Some(row) = changes.first().filter(|row| row.undone_by.is_some())
         && changes.iter().all(|row| row.undone_by.is_some())
@@ -201,20 +250,27 @@ fn chosen(store: &Store, caller: &Caller, what: Undoing<'_>) -> Result<Vec<Liste
 }
 
 /// Returns the last change of a path that was not taken back.
-fn last_of_path(zone: &Zone<'_>, path: &ZonePath) -> Result<Option<ListedChange>, Error> {
+fn last_of_path(
+    zone: &Zone<'_>,
+    path: &ZonePath,
+    before: Option<i64>,
+) -> Result<Option<ListedChange>, Error> {
     let filter = ChangeFilter {
         tenant: Some(&zone.tenant.key),
         zone: Some(zone.name.as_str()),
+        before,
         ..ChangeFilter::default()
     };
     let chat = zone.caller.chat.as_str();
-    for row in zone.store.registry.listed_changes(&filter, MOST)? {
+    for row in zone.store.registry.listed_changes(&filter, OF_PATH)? {
         let is_of_chat = zone.name != ZoneName::Uploads || row.change.chat == chat;
-        if row.undone_by.is_some() || !is_of_chat {
+        if row.undone_by.is_some() || row.change.undoes.is_some() || !is_of_chat {
             continue;
         }
         let touches = if let Some(range) = range(&row) {
-            let (changed, _) = changed_by(&zone.base, &range, MOST as usize)?;
+            // The history may have been made anew.
+            let changed = changed_by(&zone.base, &range, MOST as usize);
+            let changed = changed.map(|(changed, _)| changed).unwrap_or_default();
             changed.iter().any(|file| file.path == *path)
         } else {
             let steps = row.change.steps();
@@ -265,6 +321,7 @@ fn by_zone(
             caller: Caller {
                 chat,
                 message: Some(id.to_owned()),
+                undoes: Some(String::new()),
                 ..caller.clone()
             },
             zone,
@@ -285,12 +342,11 @@ impl ZoneChanges {
         dry_run: bool,
     ) -> Result<Vec<UndonePath>, Error> {
         let numbers: Vec<i64> = self.changes.iter().map(|row| row.number).collect();
-        let texts: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-        let caller = Caller {
-            undoes: self.zone.is_versioned().then(|| texts.join(",")),
-            ..self.caller.clone()
+        let opened = store.open_zone(&self.caller, self.zone, self.group.as_deref());
+        let zone = match opened {
+            Err(_) if self.group.is_some() => return Ok(vec![self.left()]),
+            opened => opened?,
         };
-        let zone = store.open_zone(&caller, self.zone, self.group.as_deref())?;
         let zone = zone.made()?;
         let outcomes = if self.zone.is_versioned() {
             zone.expect_writable()?;
@@ -299,7 +355,7 @@ impl ZoneChanges {
             steps::take_back(&zone, &self.changes, only, dry_run)?
         };
         if !dry_run && outcomes.is_empty() {
-            store.registry.mark_undone(&numbers)?;
+            store.registry.mark_undone(&numbers, 0)?;
         }
         let group = zone.group().map(|group| group.name.clone());
         let outcomes = outcomes.into_iter().map(|(path, outcome)| UndonePath {
@@ -312,6 +368,33 @@ impl ZoneChanges {
     }
 }
 
+impl ZoneChanges {
+    /// The outcome where the caller does not have the group any more.
+    fn left(&self) -> UndonePath {
+        UndonePath {
+            zone: self.zone,
+            group: self.group.clone(),
+            path: ZonePath::root(),
+            outcome: UndoOutcome::Kept(KeptReason::Left),
+        }
+    }
+}
+
+/// Says of changes that they were taken back, by the last change of the undo in their zone: as a whole, so
+/// that none of it can be taken back again.
+fn mark(zone: &Zone<'_>, numbers: &[i64]) -> Result<(), Error> {
+    let registry = &zone.store.registry;
+    let filter = ChangeFilter {
+        tenant: Some(&zone.tenant.key),
+        zone: Some(zone.name.as_str()),
+        answer: Some(zone.caller.answer()?),
+        ..ChangeFilter::default()
+    };
+    let last = registry.listed_changes(&filter, 1)?;
+    let by = last.first().map_or(0, |row| row.number);
+    Ok(registry.mark_undone(numbers, by)?)
+}
+
 /// Takes back the commits of changes in a zone with history, as one commit.
 fn take_back_commits(
     zone: &Zone<'_>,
@@ -319,7 +402,11 @@ fn take_back_commits(
     only: Option<&ZonePath>,
     dry_run: bool,
 ) -> Result<Vec<(ZonePath, UndoOutcome)>, Error> {
-    let ranges: Vec<CommitRange> = changes.iter().filter_map(range).collect();
+    // The history may have been made anew.
+    let (ranges, lost): (Vec<CommitRange>, Vec<CommitRange>) = changes
+        .iter()
+        .filter_map(range)
+        .partition(|range| changed_by(&zone.base, range, 1).is_ok());
     let request = OpenEndedRequest {
         operation: OPERATION,
         command: OPERATION,
@@ -346,6 +433,11 @@ fn take_back_commits(
         if let Some(refused) = finished.refused {
             return Err(refused);
         }
+        let is_whole = reversal.conflicts.is_empty() && lost.is_empty();
+        if is_whole && reversal.paths().next().is_some() && is_all(zone, changes, only)? {
+            let numbers: Vec<i64> = changes.iter().map(|row| row.number).collect();
+            mark(zone, &numbers)?;
+        }
     }
     let outcome = |is_there| {
         if is_there {
@@ -358,7 +450,27 @@ fn take_back_commits(
     let done = done.map(|(path, is_there)| (path.clone(), outcome(is_there)));
     let kept = reversal.conflicts.iter();
     let kept = kept.map(|path| (path.clone(), UndoOutcome::Kept(KeptReason::Changed)));
-    Ok(done.chain(kept).collect())
+    let gone = (ZonePath::root(), UndoOutcome::Kept(KeptReason::Gone));
+    let gone = lost.first().map(|_| gone);
+    Ok(done.chain(kept).chain(gone).collect())
+}
+
+/// Returns `true` if changes touched nothing but what is at `only`.
+fn is_all(
+    zone: &Zone<'_>,
+    changes: &[ListedChange],
+    only: Option<&ZonePath>,
+) -> Result<bool, Error> {
+    let Some(only) = only else {
+        return Ok(true);
+    };
+    for range in changes.iter().filter_map(range) {
+        let (changed, _) = changed_by(&zone.base, &range, 2)?;
+        if changed.iter().any(|file| file.path != *only) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 impl UndoError {

@@ -225,7 +225,8 @@ pub(super) fn left(transaction: &Executor<'_>, row: &BinRow) -> Result<()> {
 /// Enters that it is in the bin, or that it is not.
 fn settle(transaction: &Executor<'_>, row: &BinRow, is_there: bool) -> Result<()> {
     if is_there {
-        let arrived = "UPDATE bin SET state = 'kept' WHERE id = ?1 AND state = 'arriving'";
+        let arrived =
+            "UPDATE bin SET state = 'kept', inode = 0 WHERE id = ?1 AND state = 'arriving'";
         if transaction.changes(arrived, [&row.id])? {
             return hold(transaction, row, 1);
         }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::database::{Executor, Statements};
-use super::rows::{Entity as _, NO_MORE, row};
+use super::database::{Executor, Statements, ToRow as _};
+use super::rows::{Entity as _, insertion, row};
 use super::{Registry, Result};
 
 /// Changes of one tenant that are kept at most.
@@ -76,6 +76,9 @@ pub enum Step {
         before: u64,
         /// Its size in bytes after.
         after: u64,
+        /// Its inode after.
+        #[serde(default)]
+        inode: u64,
     },
 }
 
@@ -105,7 +108,8 @@ row! {
         before: Option<String> = "before_id",
         /// Its commit.
         commit: Option<String> = "commit_id",
-        /// The numbers of the changes that it takes back, with commas between them.
+        /// The numbers of the changes that it takes back as a whole, with commas between them; empty for a
+        /// part of an undo.
         undoes: Option<String> = "undoes",
     }
 }
@@ -153,22 +157,27 @@ impl Change {
         if self.is_empty() {
             return Ok(());
         }
-        self.insert(transaction, NO_MORE, "")?;
-        let Some(undoes) = &self.undoes else {
-            return Ok(());
-        };
-        let last = "SELECT max(number) FROM changes WHERE home = ?1";
-        let number: i64 = transaction.value(last, [&self.tenant])?;
-        for undone in undoes.split(',').filter_map(|text| text.parse().ok()) {
-            let undone: i64 = undone;
-            let mark = "UPDATE changes SET undone_by = ?2 WHERE number = ?1";
-            transaction.run(mark, (undone, number))?;
-            // What an undone undo took back is there again.
-            let unmark = "UPDATE changes SET undone_by = NULL WHERE undone_by = ?1";
-            transaction.run(unmark, [undone])?;
-        }
-        Ok(())
+        let (values, columns) = (self.values(), Self::COLUMNS.join(", "));
+        let insert = insertion(Self::TABLE, &columns, values.len(), "RETURNING number");
+        let number: i64 = transaction.value(&insert, values.as_slice())?;
+        let undoes = self.undoes.as_deref().unwrap_or_default();
+        let undone = undoes.split(',').filter_map(|text| text.parse().ok());
+        mark(transaction, undone, number)
     }
+}
+
+/// Marks changes that another one took back. What they took back themselves is there again.
+fn mark(
+    statements: &impl Statements,
+    mut undone: impl Iterator<Item = i64>,
+    number: i64,
+) -> Result<()> {
+    undone.try_for_each(|undone| {
+        let mark = "UPDATE changes SET undone_by = ?2 WHERE number = ?1";
+        statements.run(mark, (undone, number))?;
+        let unmark = "UPDATE changes SET undone_by = NULL WHERE undone_by = ?1";
+        statements.run(unmark, [undone])
+    })
 }
 
 row! {
@@ -209,7 +218,8 @@ impl Registry {
     /// Returns `true` if the bin got the former file at this path by a change of the same answer, or by one
     /// that was made at this second or after it.
     pub fn has_former(&self, change: &Change, at: &str, since: i64) -> Result<bool> {
-        let condition = "WHERE home = ?1 AND zone = ?2 AND (answer = ?3 OR changed_at >= ?4)";
+        let condition = "WHERE home = ?1 AND zone = ?2 AND (answer = ?3 OR changed_at >= ?4)
+             AND undone_by IS NULL";
         let values = (&change.tenant, &change.zone, &change.answer, since);
         let changes = Change::all(self, condition, values)?;
         let is_kept = |step: Step| match step {
@@ -261,11 +271,11 @@ impl Registry {
         ListedChange::first(self, "WHERE number = ?1", [number])
     }
 
-    /// Marks changes of which nothing was left to take back.
-    pub fn mark_undone(&self, numbers: &[i64]) -> Result<()> {
-        let mark = "UPDATE changes SET undone_by = 0 WHERE number = ?1";
-        let mut numbers = numbers.iter();
-        numbers.try_for_each(|number| self.run(mark, [number]))
+    /// Marks changes that others took back: `by` is one of them, or 0 if nothing was left to take back.
+    pub fn mark_undone(&self, numbers: &[i64], by: i64) -> Result<()> {
+        self.transact(&[], |transaction| {
+            mark(transaction, numbers.iter().copied(), by)
+        })
     }
 
     /// Forgets the changes before this second, and of each tenant the oldest beyond a number.

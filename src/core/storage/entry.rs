@@ -309,6 +309,18 @@ impl Vacancy {
     }
 }
 
+impl Entry {
+    /// Removes a directory if nothing is in it; returns `true` if it was.
+    pub fn remove_if_empty(&self) -> Result<bool, DiskError> {
+        let place = self.place();
+        match rustix::fs::unlinkat(&place.parent, &*place.name, AtFlags::REMOVEDIR) {
+            Ok(()) => Ok(true),
+            Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOENT | Errno::NOTDIR) => Ok(false),
+            Err(error) => Err(DiskError::of("remove", self.path(), error)),
+        }
+    }
+}
+
 /// Permission bits of a new directory.
 pub(super) const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o755);
 

@@ -84,14 +84,10 @@ fn answer(entries: &[ChangeEntry], titles: &HashMap<Chat, String>) -> Value {
         answer["author"] = first.author.as_str().into();
     }
     let chat = Chat::new(&first.chat);
-    if chat != Chat::default() {
-        // What others called their chats is theirs.
-        if is_own {
-            answer["title"] = titles
-                .get(&chat)
-                .map_or(chat.as_str(), String::as_str)
-                .into();
-        }
+    // The chats of others are theirs.
+    if is_own && chat != Chat::default() {
+        let title = titles.get(&chat).map_or(chat.as_str(), String::as_str);
+        answer["title"] = title.into();
         answer["chat"] = chat.as_str().into();
     }
     answer

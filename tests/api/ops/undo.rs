@@ -36,8 +36,6 @@ pub(crate) const PROVOKED: Provoked = &[
     ("FILE_NOT_FOUND", |stage| {
         stage.refuses(&json!({"change": 4711}), &["change"]);
         stage.refuses(&json!({"path": "storage/nothing.md"}), &["`nothing.md`"]);
-        // A change of somebody else does not exist.
-        file(&stage.neighbour(), "storage", "theirs.md", "x");
         stage.refuses(&json!({"answer": "of-nobody"}), &["change"]);
     }),
     ("FILE_EXISTS", |stage| {
@@ -351,4 +349,85 @@ fn an_addition_goes_and_what_others_added_behind_it_stays() {
     assert_eq!(std::fs::read_dir(bin).map_or(0, Iterator::count), 0);
     done(&ada, "shed_undo", &json!({"answer": "answer"}));
     assert_eq!(content(&ada, "storage", "log.txt"), "one\nthree\n");
+}
+
+#[test]
+fn a_move_onto_a_file_is_taken_back_whole() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let before = writes(&ada, "before");
+    file(&before, "storage", "a.md", "a\n");
+    file(&before, "storage", "b.md", "b\n");
+    crate::ops::stage::upload(&ada, "up.md", "up\n");
+    for (from, was) in [("storage/a.md", "a\n"), ("uploads/up.md", "up\n")] {
+        let onto = json!({"from": from, "to": "storage/b.md", "move": true, "overwrite": true});
+        done(&writes(&ada, from), "shed_copy", &onto);
+        assert_eq!(content(&ada, "storage", "b.md"), was);
+        done(&ada, "shed_undo", &json!({"answer": from}));
+        let (zone, path) = from.split_once('/').expect("an address");
+        assert_eq!(content(&ada, zone, path), was);
+        assert_eq!(content(&ada, "storage", "b.md"), "b\n");
+    }
+}
+
+#[test]
+fn an_undo_of_several_steps_is_never_the_last_answer() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "first"), "storage", "first.md", "1\n");
+    let packed = writes(&ada, "packed");
+    for name in ["p/a", "p/b", "p/c"] {
+        file(&packed, "storage", name, name);
+    }
+    let copied = writes(&ada, "copied");
+    ran(&copied, "storage", "mkdir", &["q"]);
+    ran(&copied, "storage", "cp", &["p/a", "p/b", "p/c", "q"]);
+    done(&ada, "shed_undo", &json!({}));
+    let again = done(&ada, "shed_undo", &json!({}));
+    assert_eq!(again["answer"], "packed", "{again}");
+    done(&ada, "shed_undo", &json!({}));
+    assert!(missing(&ada, "storage", "first.md"));
+}
+
+#[test]
+fn a_path_that_came_back_leaves_the_rest_of_its_change() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "before"), "documents", "d/a.md", "a\n");
+    file(&writes(&ada, "before"), "documents", "d/b.md", "b\n");
+    ran(&writes(&ada, "answer"), "documents", "rm", &["-r", "d"]);
+    done(&ada, "shed_undo", &json!({"path": "documents/d/a.md"}));
+    assert_eq!(content(&ada, "documents", "d/a.md"), "a\n");
+    assert!(missing(&ada, "documents", "d/b.md"));
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert_eq!(content(&ada, "documents", "d/b.md"), "b\n");
+    assert_eq!(content(&ada, "documents", "d/a.md"), "a\n");
+}
+
+#[test]
+fn nobody_learns_of_the_changes_of_others() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "secret-answer"), "storage", "a.md", "a\n");
+    done(&ada, "shed_undo", &json!({}));
+    for number in 0..5 {
+        let refused = server
+            .as_user("bob")
+            .call("shed_undo", &json!({"change": number}));
+        refused.refused(404, "FILE_NOT_FOUND");
+        assert!(!refused.text.contains("secret"), "{}", refused.text);
+    }
+}
+
+#[test]
+fn an_answer_of_which_nothing_is_left_is_passed_over() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "first"), "storage", "a.md", "a\n");
+    file(&writes(&ada, "second"), "storage", "b.md", "b\n");
+    std::fs::remove_file(place(&server, "ada", "storage").join("b.md")).expect("removed");
+    let nothing = done(&ada, "shed_undo", &json!({}));
+    assert_eq!(nothing["count"], 0, "{nothing}");
+    done(&ada, "shed_undo", &json!({}));
+    assert!(missing(&ada, "storage", "a.md"));
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::change_request::ChangeRequest;
 use crate::permit::{DiskEffect, Permit, Writer, ZoneChange};
-use fileshed_registry::{BIN, BinRow, Step};
+use fileshed_registry::{BIN, BinRow, QuotaError, Step};
 use fileshed_storage::{DiskError, Entry, Merge, Renamed, Totals, Vacancy};
 use fileshed_types::Error;
 use fileshed_zones::zone::ZonePath;
@@ -107,6 +107,23 @@ impl Permit<'_> {
                 }
             }
         }
+        if self.writer.keeps && self.binned.len() < self.request.taken.len() {
+            let needed = self
+                .request
+                .taken
+                .iter()
+                .map(|taken| taken.totals.bytes)
+                .sum();
+            let (used, limit) = (zone.store.used(&zone.tenant)?, zone.tenant.limit);
+            return Err(zone.explain(
+                QuotaError {
+                    used,
+                    needed,
+                    limit,
+                }
+                .into(),
+            ));
+        }
         // Its space goes along when the change is done.
         self.count_binned(1);
         for step in &mut steps {
@@ -130,6 +147,9 @@ impl Permit<'_> {
     /// Lets what the change takes away go for good: others took the space that it had in the bin.
     /// Returns `false` if none of it goes into the bin anyway.
     pub(crate) fn give_up_bin(&mut self) -> bool {
+        if self.writer.keeps {
+            return false;
+        }
         self.count_binned(-1);
         let had_any = !std::mem::take(&mut self.binned).is_empty();
         let mut steps = self.change.steps();

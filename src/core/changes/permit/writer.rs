@@ -32,6 +32,8 @@ pub struct Writer<'a> {
     pub(crate) bin_id: Option<String>,
     /// `true` if the change only adds to the end of a file.
     adds: bool,
+    /// `true` if the change is refused where the bin does not keep what it takes away.
+    pub(crate) keeps: bool,
 }
 
 /// A file that was written.
@@ -60,6 +62,7 @@ impl<'a> Writer<'a> {
             ends_edit: None,
             bin_id: None,
             adds: false,
+            keeps: false,
         })
     }
 
@@ -82,6 +85,12 @@ impl<'a> Writer<'a> {
     #[must_use]
     pub fn with_prepared(mut self, contents: Vec<PreparedContent>) -> Self {
         self.prepared = contents;
+        self
+    }
+
+    /// Has the change be refused where there is a bin and it does not keep what the change takes away.
+    pub(crate) fn keeping(mut self) -> Self {
+        self.keeps = self.zone.store.settings.bin_days.is_some();
         self
     }
 
@@ -135,7 +144,7 @@ impl<'a> Writer<'a> {
         let replaced = replaced.transpose()?.unwrap_or_default();
         let weight = staged.weight()?;
         let request = if self.adds {
-            ChangeRequest::append(&target, weight.totals.bytes)
+            ChangeRequest::append(&target, weight.totals.bytes, staged.inode()?)
         } else {
             ChangeRequest::install(&target, &weight, replaced)
                 .in_state(staged.stamp(&ZonePath::root())?)
@@ -203,7 +212,8 @@ impl<'a> Writer<'a> {
             return Ok(Err(self));
         };
         let size = target.size() + added.len() as u64;
-        let permit = self.guard(ChangeRequest::append(target, size))?;
+        let inode = target.entry().map_or(0, |entry| entry.stamp().inode());
+        let permit = self.guard(ChangeRequest::append(target, size, inode))?;
         let path = target.path();
         let change =
             permit.carry_out(|staging| staging.append(file, path).map(DiskEffect::Appended))?;

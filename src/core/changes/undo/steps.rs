@@ -7,7 +7,7 @@ use fileshed_history::merge_texts;
 use fileshed_registry::{BinRow, ChangeFilter, ListedChange, Step};
 use fileshed_storage::{DiskError, Entry, Kind, Target, Totals};
 use fileshed_types::settings::MEBIBYTE;
-use fileshed_types::{Caller, Chat, Error, ZoneName};
+use fileshed_types::{Caller, Chat, Code, Error, ZoneName};
 use fileshed_zones::zone::{Zone, ZonePath};
 
 use super::{KeptReason, MOST, OPERATION, UndoOutcome};
@@ -15,6 +15,9 @@ use crate::{cross_zone, receiver};
 
 /// The largest file that is merged by lines, in bytes.
 const LARGEST_MERGED: u64 = 8 * MEBIBYTE;
+
+/// Inode, size and time of change of a file.
+type State = (u64, u64, i64);
 
 /// The way back from one step.
 enum Way {
@@ -52,25 +55,36 @@ pub(super) fn take_back(
             .rev()
             .filter(|step| only.is_none_or(|only| step.path() == only.as_str()));
         let mut ways = Vec::new();
+        let mut count = 0;
         for step in meant {
-            ways.extend(plan.way(row, step)?);
+            count += 1;
+            let way = plan.way(row, step)?;
+            ways.extend(way.map(|way| plan.locked(way)).transpose()?);
         }
-        let last = ways.iter().rposition(|way| !matches!(way, Way::Stay(..)));
-        for (at, way) in ways.iter().enumerate() {
-            outcomes.push(way.outcome());
-            if dry_run {
-                continue;
+        let meant_all = count == steps.len();
+        let mut is_whole = meant_all;
+        for (way, seen) in &ways {
+            let mut outcome = way.outcome();
+            if !dry_run && !matches!(way, Way::Stay(..)) {
+                // Each step is a change by itself.
+                let done = zone
+                    .store
+                    .zone_as_it_is(zone.caller, zone.name)
+                    .and_then(|zone| way.go(&zone.made()?, *seen));
+                if let Err(error) = done {
+                    tracing::warn!(%error, "a step is not taken back");
+                    outcome.1 = UndoOutcome::Kept(KeptReason::of(&error));
+                }
             }
-            // The last step says that the change is taken back.
-            let caller = Caller {
-                undoes: (Some(at) == last).then(|| row.number.to_string()),
-                ..zone.caller.clone()
-            };
-            let zone = zone.store.zone_as_it_is(&caller, zone.name)?;
-            way.go(&zone.made()?)?;
+            is_whole &= !matches!(outcome.1, UndoOutcome::Kept(_));
+            outcomes.push(outcome);
         }
-        if !dry_run && ways.is_empty() {
-            zone.store.registry.mark_undone(&[row.number])?;
+        if !dry_run && is_whole {
+            if ways.is_empty() {
+                zone.store.registry.mark_undone(&[row.number], 0)?;
+            } else {
+                super::mark(zone, &[row.number])?;
+            }
         }
     }
     Ok(outcomes)
@@ -83,6 +97,8 @@ struct UndoPlan<'p> {
     others: HashMap<String, Vec<(i64, Step)>>,
     /// Paths that later steps leave as the next step left them.
     settled: HashSet<String>,
+    /// Those of them that another step has changed before.
+    chained: HashSet<String>,
 }
 
 impl<'p> UndoPlan<'p> {
@@ -114,6 +130,7 @@ impl<'p> UndoPlan<'p> {
             zone,
             others,
             settled: HashSet::new(),
+            chained: HashSet::new(),
         })
     }
 
@@ -177,6 +194,7 @@ impl<'p> UndoPlan<'p> {
                     return stay(KeptReason::Taken);
                 }
                 self.settled.insert(from.clone());
+                self.chained.insert(from.clone());
                 Way::Rename(path.clone(), back, *existing)
             }
             Step::Came {
@@ -190,18 +208,74 @@ impl<'p> UndoPlan<'p> {
                     return stay(KeptReason::Changed);
                 }
                 let (zone, from) = (ZoneName::parse(zone)?, ZonePath::found(from.clone()));
+                let caller = back_to(self.zone, zone, chat);
+                let source = self.zone.store.zone_as_it_is(&caller, zone)?;
+                if source.data.existing_entry(&from)?.is_some() {
+                    return stay(KeptReason::Taken);
+                }
                 Way::Send(path.clone(), *existing, zone, from, chat.clone())
             }
-            Step::Appended { before, after, .. } => {
-                let is_longer = there.as_ref().is_some_and(|entry| entry.size() >= *after);
+            Step::Appended {
+                before,
+                after,
+                inode,
+                ..
+            } => {
+                // Each addition may have made the file anew.
+                let mut inode = *inode;
+                for later in self.after(row, step.path()) {
+                    if let Step::Appended { inode: later, .. } = later {
+                        inode = *later;
+                    }
+                }
+                let is_it =
+                    |entry: &Entry| entry.size() >= *after && entry.stamp().inode() == inode;
+                let is_longer = there.as_ref().is_some_and(is_it);
                 if !is_settled && (!is_longer || self.is_replaced_after(row, step.path())) {
                     return stay(KeptReason::Changed);
                 }
                 Way::Shorten(path.clone(), *before, *after)
             }
         };
-        self.settled.insert(step.path().to_owned());
+        if !self.settled.insert(step.path().to_owned()) {
+            self.chained.insert(step.path().to_owned());
+        }
         Ok(Some(way))
+    }
+
+    /// Returns a way with the state of what is there now; it stays if it is locked.
+    fn locked(&self, way: Way) -> Result<(Way, Option<State>), Error> {
+        let path = way.outcome().0;
+        let stays = match crate::check_lock(self.zone, &path) {
+            Err(error) if error.code() == Code::FileLocked => true,
+            checked => {
+                checked?;
+                false
+            }
+        };
+        let seen = match &way {
+            Way::Discard(path, ..)
+            | Way::Swap(path, ..)
+            | Way::Shorten(path, ..)
+            | Way::Rewrite(path, _)
+                if !self.is_chained(path) =>
+            {
+                let there = self.zone.data.existing_entry(path)?;
+                there.map(|entry| entry.stamp().content())
+            }
+            _ => None,
+        };
+        let way = if stays {
+            Way::Stay(path, KeptReason::Locked)
+        } else {
+            way
+        };
+        Ok((way, seen))
+    }
+
+    /// Returns `true` if a step before this one, which is later, changes the path too.
+    fn is_chained(&self, path: &ZonePath) -> bool {
+        self.chained.contains(path.as_str())
     }
 
     fn in_bin(&self, id: Option<&str>) -> Result<Option<BinRow>, Error> {
@@ -229,7 +303,7 @@ impl<'p> UndoPlan<'p> {
         &self,
         row: &ListedChange,
         entry: &Entry,
-        state: Option<(u64, u64, i64)>,
+        state: Option<State>,
     ) -> Result<bool, Error> {
         let path = entry.path().as_str();
         if entry.kind() != Kind::Directory {
@@ -306,9 +380,16 @@ impl Way {
     }
 
     /// Takes the step back.
-    fn go(&self, zone: &Zone<'_>) -> Result<(), Error> {
-        let writer = receiver(zone, OPERATION)?;
+    fn go(&self, zone: &Zone<'_>, seen: Option<State>) -> Result<(), Error> {
+        let writer = receiver(zone, OPERATION)?.keeping();
         let gone = || Error::from(super::UndoError::Nothing);
+        if let Some(seen) = seen {
+            // Somebody may have changed it since it was judged.
+            let there = zone.data.existing_entry(&self.outcome().0)?;
+            if there.map(|entry| entry.stamp().content()) != Some(seen) {
+                return Err(gone());
+            }
+        }
         match self {
             Self::Stay(..) => {}
             Self::Discard(path, existing, id) => {
@@ -317,12 +398,14 @@ impl Way {
                 remove_empty(zone, path, *existing)?;
             }
             Self::Swap(path, row, id) => {
-                let entry = zone.data.entry_as_named(path)?;
-                let change = writer
-                    .binning_as(id.as_ref())
-                    .swap_with_bin(row.clone(), &entry)?
-                    .ok_or_else(gone)?;
-                change.commit(None, OPERATION)?;
+                // A step that was taken back before may have emptied the place.
+                let change = match zone.data.existing_entry(path)? {
+                    Some(entry) => writer
+                        .binning_as(id.as_ref())
+                        .swap_with_bin(row.clone(), &entry)?,
+                    None => writer.bring_back(row.clone(), zone.data.vacancy_as_named(path)?)?,
+                };
+                change.ok_or_else(gone)?.commit(None, OPERATION)?;
             }
             Self::BringBack(path, row) => {
                 let vacancy = zone.data.vacancy_as_named(path)?;
@@ -337,13 +420,7 @@ impl Way {
             }
             Self::Send(path, existing, to, back, chat) => {
                 drop(writer);
-                let caller = Caller {
-                    chat: match to {
-                        ZoneName::Uploads => Chat::new(chat),
-                        _ => zone.caller.chat.clone(),
-                    },
-                    ..zone.caller.clone()
-                };
+                let caller = back_to(zone, *to, chat);
                 let to = zone.store.zone_as_it_is(&caller, *to)?.made()?;
                 let writers = cross_zone::writers_unasked(zone, &to, OPERATION)?;
                 let entry = zone.data.entry_as_named(path)?;
@@ -375,17 +452,25 @@ impl Way {
     }
 }
 
+/// The caller for the zone that something came from: each conversation has uploads of its own.
+fn back_to(zone: &Zone<'_>, to: ZoneName, chat: &str) -> Caller {
+    Caller {
+        chat: match to {
+            ZoneName::Uploads => Chat::new(chat),
+            _ => zone.caller.chat.clone(),
+        },
+        ..zone.caller.clone()
+    }
+}
+
 /// Removes the directories above a path that are empty, but for the first ones.
 fn remove_empty(zone: &Zone<'_>, path: &ZonePath, existing: usize) -> Result<(), Error> {
-    let staging = zone.store.staging(&zone.tenant)?;
     let above = std::iter::successors(path.parent(), ZonePath::parent);
     for directory in above.take_while(|above| above.segments().count() > existing) {
-        let is_empty = zone.data.list(&directory).is_ok_and(|list| list.is_empty());
-        if !is_empty {
+        let entry = zone.data.existing_entry(&directory)?;
+        if !entry.map_or(Ok(false), |entry| entry.remove_if_empty())? {
             break;
         }
-        let entry = zone.data.entry_as_named(&directory)?;
-        staging.remove(&entry)?.keep()?;
     }
     Ok(())
 }
