@@ -10,16 +10,13 @@ use fileshed_types::{Caller, Error, ZoneName};
 use fileshed_zones::store::Store;
 use fileshed_zones::zone::{Zone, ZonePath};
 
-use crate::undo::range;
+use crate::undo::{OF_PATH, range};
 
 /// Files of one change that are named.
 pub const NAMED: usize = 20;
 
 /// Rows that are looked at for one answer.
 const MOST: u32 = 10_000;
-
-/// Rows whose files are looked at for one answer.
-pub(crate) const OF_PATH: u32 = 2_000;
 
 /// The changes that are asked for; what is `None` does not matter.
 #[derive(Clone, Copy, Debug, Default)]

@@ -17,7 +17,6 @@ use fileshed_types::{
 use fileshed_zones::store::Store;
 use fileshed_zones::zone::{Zone, ZonePath, expect_write_scope};
 
-use crate::change_list::OF_PATH;
 use crate::open_ended::{self, OpenEndedRequest};
 
 /// The operation, for history and logs.
@@ -25,6 +24,9 @@ pub const OPERATION: &str = "shed_undo";
 
 /// Changes of one answer, or newer than it, that are looked at.
 const MOST: u32 = 10_000;
+
+/// Rows whose files are looked at for one answer.
+pub(crate) const OF_PATH: u32 = 2_000;
 
 /// Files that a refusal names.
 const NAMED: usize = 20;
@@ -465,8 +467,8 @@ fn is_all(
         return Ok(true);
     };
     for range in changes.iter().filter_map(range) {
-        let (changed, _) = changed_by(&zone.base, &range, 2)?;
-        if changed.iter().any(|file| file.path != *only) {
+        let (files, _) = changed_by(&zone.base, &range, 2)?;
+        if files.iter().any(|file| file.path != *only) {
             return Ok(false);
         }
     }

@@ -500,6 +500,9 @@ fn newest(app: &TestApp, client: &Client<'_>, home: &str) -> (Value, String) {
     (row, content.unwrap_or_default())
 }
 
+/// A way to write a file, by its name.
+type Way<'w> = (&'static str, &'w dyn Fn(&str));
+
 #[test]
 fn what_is_replaced_is_in_the_bin_once_whatever_replaces_it() {
     let app = TestApp::start();
@@ -509,7 +512,6 @@ fn what_is_replaced_is_in_the_bin_once_whatever_replaces_it() {
         let answer = client.post(address, body.to_string().as_bytes());
         assert_eq!(answer.status, 200, "{}", answer.text);
     };
-    type Way<'w> = (&'static str, &'w dyn Fn(&str));
     let ways: [Way<'_>; 13] = [
         ("create", &|path| file(&client, "storage", path, "new\n")),
         ("patch", &|path| {

@@ -92,6 +92,8 @@ def compact_calls(mark: str) -> list[Call]:
         Call("output_file", {"path": note, "description": "a note"}),
         Call("read_file", {"path": "../note.md"}, succeeds=False),
         Call("remove_file", {"path": note}),
+        Call("history", {"limit": 3}),
+        Call("undo", {"path": f"storage/{note}"}),
     ]
 
 
@@ -108,6 +110,8 @@ def terminal_calls(mark: str) -> list[Call]:
         Call("grep_search", {"query": "three", "path": "/storage"}),
         Call("glob_search", {"pattern": "*.md", "path": "/storage"}),
         Call("display_file", {"path": note}),
+        Call("history", {"limit": 3}),
+        Call("undo", {"path": note}),
         Call("run_command", {"command": "cat", "wait": 0}),
         Call("list_processes", {}),
         Call("send_process_input", {"process_id": "{process}", "input": "hello\n"}),

@@ -221,16 +221,7 @@ impl<'p> UndoPlan<'p> {
                 inode,
                 ..
             } => {
-                // Each addition may have made the file anew.
-                let mut inode = *inode;
-                for later in self.after(row, step.path()) {
-                    if let Step::Appended { inode: later, .. } = later {
-                        inode = *later;
-                    }
-                }
-                let is_it =
-                    |entry: &Entry| entry.size() >= *after && entry.stamp().inode() == inode;
-                let is_longer = there.as_ref().is_some_and(is_it);
+                let is_longer = self.has_addition(row, there.as_ref(), (*after, *inode));
                 if !is_settled && (!is_longer || self.is_replaced_after(row, step.path())) {
                     return stay(KeptReason::Changed);
                 }
@@ -241,6 +232,25 @@ impl<'p> UndoPlan<'p> {
             self.chained.insert(step.path().to_owned());
         }
         Ok(Some(way))
+    }
+
+    /// Returns `true` if a file still has an addition of the change, after which it had this size and inode.
+    fn has_addition(
+        &self,
+        row: &ListedChange,
+        there: Option<&Entry>,
+        (after, inode): (u64, u64),
+    ) -> bool {
+        let Some(there) = there else {
+            return false;
+        };
+        // Each addition may have made the file anew.
+        let later = self.after(row, there.path().as_str());
+        let inodes = later.filter_map(|step| match step {
+            Step::Appended { inode, .. } => Some(*inode),
+            _ => None,
+        });
+        there.size() >= after && there.stamp().inode() == inodes.last().unwrap_or(inode)
     }
 
     /// Returns a way with the state of what is there now; it stays if it is locked.
