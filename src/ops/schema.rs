@@ -43,7 +43,7 @@ pub(super) fn of_request<O: Operation>() -> Value {
         if let Some(parameter) = parameter.as_object_mut()
             && parameter.get("default").is_some_and(Value::is_string)
         {
-            // Whoever leaves it out need not know.
+            // A caller that leaves it out need not know.
             parameter.remove("default");
         }
         let text = parameter["description"].as_str().unwrap_or_default();

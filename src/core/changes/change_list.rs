@@ -35,7 +35,7 @@ pub struct ChangesRequest<'l> {
     pub before: Option<i64>,
 }
 
-/// What became of a file.
+/// The effect of a change on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileEffect {
     /// It came into being.
@@ -137,7 +137,7 @@ pub fn list(
     Ok(entries)
 }
 
-/// Where the content of a file is, before a change or after it.
+/// The place of the content of a file, before a change or after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// There was no file.

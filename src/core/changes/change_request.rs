@@ -16,9 +16,9 @@ pub(crate) struct ChangeRequest {
     /// The largest file that comes into being, and its size.
     pub(super) largest: Option<(ZonePath, u64)>,
     pub(super) kind: PathsChange,
-    /// What the list of changes has of it, in a zone without history.
+    /// The steps for the list of changes, in a zone without history.
     pub(crate) steps: Vec<Step>,
-    /// What it takes away.
+    /// The entries that it takes away.
     pub(crate) taken: Vec<Taken>,
 }
 
@@ -107,7 +107,7 @@ impl ChangeRequest {
         self
     }
 
-    /// What is at `target` gives way; it holds `replaced`.
+    /// The entry at `target`, if one is there, gives way; it holds `replaced`.
     fn arriving_at(self, target: &Target, replaced: Totals) -> Self {
         match target {
             Target::Vacancy(vacancy) => self.made(vacancy),

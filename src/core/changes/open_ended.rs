@@ -63,7 +63,7 @@ pub struct OpenEndedPermit<'a> {
     /// The same, as the registry has it.
     written: Option<String>,
     space: Option<Rc<CommandSpace<'a>>>,
-    /// What the list of changes gets.
+    /// The entry for the list of changes.
     change: Change,
     /// What it is expected to change.
     former: FormerFiles,

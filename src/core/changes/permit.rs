@@ -92,11 +92,11 @@ pub struct Permit<'a> {
     ownership_change: Option<String>,
     /// `None` before the change is recorded, and after it is settled.
     pub(super) intent: Option<Intent>,
-    /// What the list of changes gets.
+    /// The entry for the list of changes.
     pub(super) change: Change,
-    /// What goes into the bin.
+    /// The rows of entries that go into the bin.
     pub(super) binned: Vec<BinRow>,
-    /// What comes out of the bin.
+    /// The row of an entry that comes out of the bin.
     pub(super) brought_back: Option<BinRow>,
 }
 

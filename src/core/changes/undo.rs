@@ -112,7 +112,7 @@ pub struct UndonePath {
     pub group: Option<String>,
     /// The path.
     pub path: ZonePath,
-    /// What became of it.
+    /// The outcome for it.
     pub outcome: UndoOutcome,
 }
 

@@ -19,7 +19,7 @@ pub struct CommitRange {
     pub commit: String,
 }
 
-/// What has to change so that commits are taken back.
+/// The changes of files by which commits are taken back.
 #[derive(Debug, Default)]
 pub struct Reversal {
     /// Each path with the content and mode that it gets; `None` if it goes.

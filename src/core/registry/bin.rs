@@ -37,7 +37,7 @@ row! {
         deleted_at: i64 = "deleted_at",
         /// When it ends, in seconds since 1970.
         ends_at: i64 = "ends_at",
-        /// What the kernel knows it by, if its name in the bin has something else before: 0 if not.
+        /// Its inode, if its name in the bin has something else before: 0 if not.
         inode: u64 = "inode",
         /// `true` if something took its place; it was not deleted.
         is_replaced: bool = "is_replaced",

@@ -67,7 +67,7 @@ pub struct Orphan {
     pub author_email: String,
     /// Their changes of ownership, in the same order.
     pub ownership_changes: Vec<OwnershipChange>,
-    /// What they were about to do, in the same order.
+    /// Their entries for the list of changes, in the same order.
     pub changes: Vec<Change>,
 }
 
@@ -96,18 +96,18 @@ pub struct NewIntent<'a> {
     pub most_files: u64,
     /// What it does to ownership, in a group.
     pub ownership_change: Option<&'a str>,
-    /// What the list of changes will have of it.
+    /// Its entry for the list of changes.
     pub change: Option<&'a Change>,
-    /// What it is about to put into the bin.
+    /// The rows of entries that it is about to put into the bin.
     pub binned: &'a [BinRow],
 }
 
 /// The rows that change when a change of files is done.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settlement<'a> {
-    /// What is in the bin now, and so is its space.
+    /// Entries that are in the bin now, and so is their space.
     pub binned: &'a [BinRow],
-    /// What left the bin: it is at the path that the row has now, and so is its space.
+    /// The entry that left the bin: it is at the path that the row has now, and so is its space.
     pub brought_back: Option<&'a BinRow>,
     /// The locked edit that the change ended.
     pub ended_edit: Option<&'a Lock>,

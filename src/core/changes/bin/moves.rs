@@ -38,11 +38,11 @@ impl Writer<'_> {
 
 /// Room of a bin, in bytes or files.
 struct Room {
-    /// What it may hold beside the zones.
+    /// The most that it may hold beside the zones.
     most: u64,
-    /// What of it nothing takes.
+    /// The part of it that is free.
     free: u64,
-    /// What of it the entries of a change get.
+    /// The part of it that the entries of a change get.
     taken: u64,
 }
 

@@ -90,7 +90,7 @@ pub(super) fn take_back(
     Ok(outcomes)
 }
 
-/// What is known of the zone while steps are judged.
+/// Knowledge about the zone while steps are judged.
 struct UndoPlan<'p> {
     zone: &'p Zone<'p>,
     /// Steps of changes that stay, by path: the number of the change with each.
@@ -362,7 +362,7 @@ impl<'p> UndoPlan<'p> {
             return Ok(None);
         }
         let now = entry.content()?;
-        // What the change wrote: the next one put it into the bin, or added to its end.
+        // The text that the change wrote: the next one put it into the bin, or added to its end.
         let wrote = match self.after(row, entry.path().as_str()).next() {
             Some(Step::Replaced { kept: Some(id), .. }) => content(id)?,
             Some(Step::Appended { before, .. }) => now.get(..*before as usize).map(<[u8]>::to_vec),

@@ -244,11 +244,11 @@ fn there_as(
 pub struct ReplacedFile {
     /// Its path in the zone.
     pub path: ZonePath,
-    /// What the kernel knows it by.
+    /// Its inode.
     pub inode: u64,
     /// Its size in bytes.
     pub size: u64,
-    /// Where it goes, relative to the tenant root; `None` if it goes for good.
+    /// Its new place, relative to the tenant root; `None` if it goes for good.
     pub kept: Option<String>,
 }
 
@@ -315,7 +315,7 @@ impl Merge {
         }
     }
 
-    /// What arrives where nothing was, with its state.
+    /// The entries that arrive at free names, with their states.
     pub fn new_paths(&self) -> impl Iterator<Item = (&ZonePath, Stamp)> {
         let new = |arrival: &&MergeItem| arrival.replaced.is_none();
         let new = self.arrivals.iter().filter(new);

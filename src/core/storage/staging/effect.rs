@@ -112,7 +112,7 @@ pub struct Installed {
     old: Option<StagedName>,
     staging: Staging,
     replaced: bool,
-    /// Whether what it replaced stays where it is now.
+    /// `true` if what it replaced stays in its place of now.
     is_kept: bool,
     made: Vec<Place>,
 }

@@ -135,7 +135,7 @@ impl Store {
         let is_there = there.as_ref().is_some_and(is_it);
         self.registry.settle_in_bin(row, is_there)?;
         if there.is_some() && !is_there {
-            // What was to take the place of the entry.
+            // The content that was to take the place of the entry.
             remove_from(&self.staging(tenant)?, &bin, &row.id)?;
         }
         Ok(())
