@@ -184,7 +184,7 @@ fn writes(server: &Server) -> bool {
     met
 }
 
-/// What writes cost with the bin and without it, each by a server of its own.
+/// The cost of writes with the bin and without it, each by a server of its own.
 fn binned(server: &Server) -> bool {
     let without = Server::with()
         .env("FILESHED_API_KEYS", "service-key")

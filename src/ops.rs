@@ -7,6 +7,7 @@
 
 use fileshed_core::Code;
 
+mod address;
 mod answer;
 mod arguments;
 mod codes;

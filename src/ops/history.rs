@@ -6,7 +6,7 @@ use fileshed_core::undo::range;
 use fileshed_core::{Chat, Repeat, Zone, ZonePath, diagnostics};
 use jiff::Timestamp;
 
-use super::copy::{address, address_in, zone_of};
+use super::address::{address, address_in, naming_zones, zone_of};
 use super::prelude::*;
 
 /// The parameter with an address.
@@ -99,10 +99,7 @@ impl Operation for ListChanges {
     type Response = Response;
 
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        // An address names its zone, so its path may begin with the name of another one.
-        let mut caller = caller.clone();
-        caller.names_zones = true;
-        let caller = &caller;
+        let caller = &naming_zones(caller);
         let place = match request.path.as_deref() {
             Some(text) => {
                 let named = address_in(PATH, text)?;

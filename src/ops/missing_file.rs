@@ -6,6 +6,7 @@ use fileshed_core::zone::named_zone;
 use fileshed_core::{Caller, Core, Error, Hint, NextCall, Repeat, Zone, ZoneName, ZonePath};
 use serde_json::{Map, Value, json};
 
+use super::address::address;
 use super::{FileAccess, Operation, copy};
 
 /// Parameters that name what is to be there.
@@ -56,8 +57,8 @@ impl PathParameter {
     fn at(&self, place: &PathSuggestion, missing: &MissingPath) -> Option<Repeat> {
         if self.path == copy::FROM {
             let group = place.group.as_deref();
-            let address = copy::address(place.zone, group, &place.path);
-            return Some(Repeat::with(copy::FROM, address));
+            let at = address(place.zone, group, &place.path);
+            return Some(Repeat::with(copy::FROM, at));
         }
         let mut repeat = Repeat::default();
         let mut path = place.path.as_str().to_owned();
@@ -212,8 +213,8 @@ fn hint(
             return None;
         }
         let moved = NextCall::new("shed_copy")
-            .with("from", copy::address(first.zone, None, &first.path))
-            .with("to", copy::address(missing.zone, None, &missing.path))
+            .with("from", address(first.zone, None, &first.path))
+            .with("to", address(missing.zone, None, &missing.path))
             .with("move", true);
         let hint = Hint::new("it is in uploads, where nothing is changed: ").call(moved);
         return Some(hint.say(", then repeat the call"));

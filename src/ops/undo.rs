@@ -4,7 +4,7 @@ use fileshed_core::undo::{self, UndoOutcome, Undoing, UndonePath};
 
 use fileshed_core::{Hint, NextCall};
 
-use super::copy::{address, address_in, zone_of};
+use super::address::{address, address_in, naming_zones, zone_of};
 use super::prelude::*;
 
 /// Files that an answer names.
@@ -74,10 +74,7 @@ impl Operation for Undo {
     type Response = Response;
 
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        // An address names its zone, so its path may begin with the name of another one.
-        let mut caller = caller.clone();
-        caller.names_zones = true;
-        let caller = &caller;
+        let caller = &naming_zones(caller);
         let named = request.path.as_deref();
         let named = named.map(|text| address_in(PATH, text)).transpose()?;
         let place = match &named {

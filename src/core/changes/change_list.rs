@@ -104,9 +104,9 @@ pub fn list(
     } else {
         MOST
     };
-    for row in store.registry.listed_changes(&filter, rows)? {
+    let visit = |row: ListedChange| -> Result<bool, Error> {
         if entries.len() >= most {
-            break;
+            return Ok(false);
         }
         let key = (row.change.tenant.clone(), row.change.zone.clone());
         let place = match places.entry(key) {
@@ -114,14 +114,14 @@ pub fn list(
             Entry::Vacant(unknown) => unknown.insert(ChangedZone::of(store, caller, &own, &row)?),
         };
         let Some(place) = place else {
-            continue;
+            return Ok(true);
         };
         let (mut files, count) = place.files(&row, request.path.is_some());
         if let Some(path) = request.path {
             let below = format!("{path}/");
             files.retain(|(file, _)| file == path || file.as_str().starts_with(&below));
             if files.is_empty() {
-                continue;
+                return Ok(true);
             }
         }
         files.truncate(NAMED);
@@ -133,7 +133,9 @@ pub fn list(
             count,
             row,
         });
-    }
+        Ok(true)
+    };
+    store.registry.visit_changes(&filter, rows, visit)?;
     Ok(entries)
 }
 

@@ -16,11 +16,11 @@ const COPIED_BYTES: u64 = 64 * MEBIBYTE;
 pub struct ExpectedChange {
     /// Its path.
     pub path: ZonePath,
-    /// What is moved there.
+    /// The file that is moved there.
     pub moved: Option<ZonePath>,
 }
 
-/// What is at a path: its number, and of a file its state and first bytes.
+/// The entry at a path: its inode, and of a file its state and first bytes.
 #[derive(Debug, PartialEq, Eq)]
 struct SeenFormer {
     inode: u64,
@@ -35,7 +35,7 @@ struct Former {
     existing: usize,
     seen: Option<SeenFormer>,
     copy: Option<Staged>,
-    /// What is moved here, and its number.
+    /// The file that is moved here, and its inode.
     moved: Option<(ZonePath, u64)>,
 }
 

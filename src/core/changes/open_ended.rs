@@ -65,7 +65,7 @@ pub struct OpenEndedPermit<'a> {
     space: Option<Rc<CommandSpace<'a>>>,
     /// The entry for the list of changes.
     change: Change,
-    /// What it is expected to change.
+    /// The changes that are expected of it.
     former: FormerFiles,
     intent: Option<Intent>,
     hold: Option<WriteLock>,

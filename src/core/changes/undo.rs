@@ -223,11 +223,20 @@ fn chosen(
         }
         Undoing::Answer(None) => {
             let chat = Some(caller.chat.as_str());
-            let mut recent = registry.listed_changes(&ChangeFilter { chat, ..own }, MOST)?;
-            recent.retain(|row| row.undone_by.is_none() && row.change.undoes.is_none());
-            let last = recent.first().map(|row| row.change.answer.clone());
-            recent.retain(|row| Some(&row.change.answer) == last.as_ref());
-            recent
+            let own = ChangeFilter { chat, ..own };
+            let mut last = None;
+            registry.visit_changes(&own, MOST, |row| -> Result<bool, Error> {
+                let stands = row.undone_by.is_none() && row.change.undoes.is_none();
+                last = stands.then_some(row.change.answer);
+                Ok(!stands)
+            })?;
+            match last.as_deref() {
+                Some(answer) => {
+                    let answer = Some(answer);
+                    registry.listed_changes(&ChangeFilter { answer, ..own }, MOST)?
+                }
+                None => Vec::new(),
+            }
         }
         Undoing::Path(zone, path) => last_of_path(zone, path, before)?.into_iter().collect(),
     };
@@ -264,10 +273,11 @@ fn last_of_path(
         ..ChangeFilter::default()
     };
     let chat = zone.caller.chat.as_str();
-    for row in zone.store.registry.listed_changes(&filter, OF_PATH)? {
+    let mut last = None;
+    let visit = |row: ListedChange| -> Result<bool, Error> {
         let is_of_chat = zone.name != ZoneName::Uploads || row.change.chat == chat;
         if row.undone_by.is_some() || row.change.undoes.is_some() || !is_of_chat {
-            continue;
+            return Ok(true);
         }
         let touches = if let Some(range) = range(&row) {
             // The history may have been made anew.
@@ -278,11 +288,11 @@ fn last_of_path(
             let steps = row.change.steps();
             steps.iter().any(|step| step.path() == path.as_str())
         };
-        if touches {
-            return Ok(Some(row));
-        }
-    }
-    Ok(None)
+        last = touches.then_some(row);
+        Ok(!touches)
+    };
+    zone.store.registry.visit_changes(&filter, OF_PATH, visit)?;
+    Ok(last)
 }
 
 /// Returns the commits of a change in a zone with history.

@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::database::{Executor, Statements, ToRow as _};
 use super::rows::{Entity as _, insertion, row};
-use super::{Registry, Result};
+use super::{Registry, RegistryError, Result};
+
+/// Changes that are read at once.
+const PAGE: u32 = 200;
 
 /// Changes of one tenant that are kept at most.
 const MOST: i64 = 10_000;
@@ -264,6 +267,30 @@ impl Registry {
         let after = filter.after.unwrap_or(i64::MIN);
         let bounds = (before, since, i64::from(most), after);
         ListedChange::all(self, &condition, (bounds, texts.as_slice()))
+    }
+
+    /// Visits the changes that a filter lets pass, the last one first, until `visit` returns `false` or so
+    /// many were seen. Reads no more of them than that takes, by the page.
+    pub fn visit_changes<E: From<RegistryError>>(
+        &self,
+        filter: &ChangeFilter<'_>,
+        most: u32,
+        mut visit: impl FnMut(ListedChange) -> std::result::Result<bool, E>,
+    ) -> std::result::Result<(), E> {
+        let mut filter = *filter;
+        for _ in 0..most.div_ceil(PAGE) {
+            let page = self.listed_changes(&filter, PAGE)?;
+            let Some(last) = page.last() else {
+                break;
+            };
+            filter.before = Some(last.number);
+            for row in page {
+                if !visit(row)? {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Returns the change of a number.

@@ -64,7 +64,7 @@ pub struct JobSpec {
     /// [`super::run`], which has no stream of its caller for it.
     #[serde(skip)]
     pub input: Option<PathBuf>,
-    /// Where the program asks the server to remove a file ([`super::removals`]).
+    /// The socket by which the program asks the server to remove a file ([`super::removals`]).
     #[serde(skip)]
     pub removals: Option<OwnedFd>,
     /// `true` if standard input is a terminal that becomes the one of its session, which the program

@@ -123,7 +123,7 @@ pub(crate) struct JobHandles<F> {
     pub(crate) directory: F,
     /// The way into its control group, where it has one.
     pub(crate) group: Option<F>,
-    /// Where it asks for removals, if it may.
+    /// The socket by which it asks for removals, if it may.
     pub(crate) removals: Option<F>,
     /// The map of its kernel account, if it takes one: from the zygote, to a process that waits.
     pub(crate) map: Option<F>,

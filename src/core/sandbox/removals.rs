@@ -82,7 +82,7 @@ impl RemovalRequests {
     }
 }
 
-/// What a command line of `rm` asks for.
+/// The request of a command line of `rm`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Removal {
     /// `true` if directories go, too.

@@ -123,3 +123,34 @@ fn a_call_without_a_message_is_an_answer_of_its_own() {
     let all = changes(&ada, &json!({}));
     assert_ne!(all[0]["answer"], all[1]["answer"]);
 }
+
+#[test]
+fn a_long_list_is_read_by_the_page() {
+    let server = small().app();
+    let ada = server.as_user("ada");
+    for number in 0..205 {
+        file(&ada, "storage", "a.md", &format!("{number}\n"));
+    }
+    let all = changes(&ada, &json!({"limit": 200}));
+    let numbers: Vec<i64> = all
+        .iter()
+        .filter_map(|change| change["change"].as_i64())
+        .collect();
+    assert_eq!(numbers.len(), 200);
+    assert!(
+        numbers.is_sorted_by(|one, other| one > other),
+        "{numbers:?}"
+    );
+    // What is older than a page is found, too.
+    file(&ada, "storage", "b.md", "b\n");
+    for number in 0..205 {
+        file(&ada, "storage", "a.md", &format!("{number}\n"));
+    }
+    assert_eq!(changes(&ada, &json!({"path": "storage/b.md"})).len(), 1);
+    done(&ada, "shed_undo", &json!({"path": "storage/b.md"}));
+    assert!(
+        !crate::ops::stage::place(&server, "ada", "storage")
+            .join("b.md")
+            .exists()
+    );
+}

@@ -268,7 +268,7 @@ impl<'p> UndoPlan<'p> {
             | Way::Swap(path, ..)
             | Way::Shorten(path, ..)
             | Way::Rewrite(path, _)
-                if !self.is_chained(path) =>
+                if !self.chained.contains(path.as_str()) =>
             {
                 let there = self.zone.data.existing_entry(path)?;
                 there.map(|entry| entry.stamp().content())
@@ -281,11 +281,6 @@ impl<'p> UndoPlan<'p> {
             way
         };
         Ok((way, seen))
-    }
-
-    /// Returns `true` if a step before this one, which is later, changes the path too.
-    fn is_chained(&self, path: &ZonePath) -> bool {
-        self.chained.contains(path.as_str())
     }
 
     fn in_bin(&self, id: Option<&str>) -> Result<Option<BinRow>, Error> {

@@ -80,7 +80,7 @@ pub struct Ran {
     pub renamed: Option<String>,
     /// What is said of the history of its zone, where it is not as git left it.
     pub history: Option<String>,
-    /// What is said of files whose former content is gone.
+    /// The sentence about files whose former content is gone.
     pub lost: Option<String>,
     /// Documents that a search passed by, and what reads them.
     pub unsearched: Option<Hint>,

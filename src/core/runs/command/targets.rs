@@ -52,7 +52,7 @@ pub(super) fn of(zone: &Zone<'_>, plan: &CommandPlan) -> Vec<ExpectedChange> {
     expected.collect()
 }
 
-/// Where a copy or a move goes: the directory of an option, or the last argument.
+/// The target of a copy or a move: the directory of an option, or the last argument.
 fn destination(plan: &CommandPlan) -> Option<&str> {
     let args = || plan.args.iter().map(String::as_str);
     let named = args().enumerate().find_map(|(at, word)| match word {

@@ -23,7 +23,7 @@ const NOT_WRITTEN: [&str; 3] = [
 /// Status of a shell whose program was ended by a signal, beside the number of the signal.
 const SIGNALLED: i32 = 128;
 
-/// What a line said so far on one stream.
+/// The output of a line so far on one stream.
 #[derive(Default)]
 pub(super) struct Advice {
     words: String,

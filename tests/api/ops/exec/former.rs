@@ -1,4 +1,4 @@
-//! What a command replaces in the storage: it waits in the bin as it was.
+//! Files that a command replaces in the storage: they wait in the bin as they were.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +19,18 @@ fn kept(app: &TestApp, user: &str) -> BTreeSet<String> {
 
 fn texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> BTreeSet<String> {
     texts.into_iter().map(str::to_owned).collect()
+}
+
+/// Makes the files that the lines work with.
+fn make_files(client: &Client<'_>) {
+    for (path, text) in [
+        ("new", "new\n"),
+        ("old", "old\n"),
+        ("other", "other\n"),
+        ("d/new", "in d\n"),
+    ] {
+        file(client, "storage", path, text);
+    }
 }
 
 #[test]
@@ -49,14 +61,7 @@ fn what_a_command_writes_over_is_in_the_bin() {
     {
         let user = format!("user-{at}");
         let client = app.as_user(&user);
-        for (path, text) in [
-            ("new", "new\n"),
-            ("old", "old\n"),
-            ("other", "other\n"),
-            ("d/new", "in d\n"),
-        ] {
-            file(&client, "storage", path, text);
-        }
+        make_files(&client);
         let words: Vec<&str> = line.split(' ').collect();
         let arguments = json!({"zone": "storage", "cmd": words[0], "args": words[1..]});
         let answer = client.call("shed_exec", &arguments);
@@ -153,14 +158,7 @@ fn what_a_command_did_is_taken_back() {
     {
         let user = format!("user-{at}");
         let client = app.as_user(&user);
-        for (path, text) in [
-            ("new", "new\n"),
-            ("old", "old\n"),
-            ("other", "other\n"),
-            ("d/new", "in d\n"),
-        ] {
-            file(&client, "storage", path, text);
-        }
+        make_files(&client);
         let state = || {
             let mut found = BTreeMap::new();
             collect(&app.data().join("users").join(&user), &mut found);

@@ -109,7 +109,7 @@ impl Histories {
         })
     }
 
-    /// Where git has its index in a shell without a tree, which has one zone.
+    /// The index of git in a shell without a tree, which has one zone.
     pub(super) fn index(&self, zone: &Zone<'_>, temporary: &Path) -> Option<String> {
         let [history] = &*self.0 else { return None };
         let is_own = is_own(zone) && history.place == history.on_disk;
