@@ -71,7 +71,7 @@ pub(super) fn new_change(zone: &Zone<'_>, operation: &str) -> Result<Change, Err
         zone: zone.name.as_str().to_owned(),
         changed_at: store.clock.now().as_second(),
         actor: store.tenant_key(caller)?,
-        author: Author::of(caller).name,
+        author: zone.author().name,
         chat: caller.chat.as_str().to_owned(),
         answer: caller.answer()?.to_owned(),
         operation: operation.to_owned(),

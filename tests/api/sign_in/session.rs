@@ -47,6 +47,40 @@ fn who_has_a_token_is_signed_in_with_it() {
 }
 
 #[test]
+fn commits_name_the_person_on_every_surface() {
+    let server = TestApp::with_key();
+    let secret = token(&server, "alice", &[]);
+    let browser = Browser::at(&server);
+    browser.sign_in(&secret).data();
+    let write = |client: Client<'_>, path: &str| {
+        let file = json!({"zone": "documents", "path": path, "content": "x"});
+        client.call(NOTE, &file).data();
+    };
+    write(browser.page(), "unknown.md");
+    let named = || {
+        server
+            .as_user("alice")
+            .header("X-OpenWebUI-User-Name", "Alice")
+    };
+    write(named(), "chat.md");
+    write(server.with_token(&secret), "script.md");
+    write(browser.page(), "page.md");
+    let drive = server.with_token(&secret);
+    assert_eq!(
+        drive.send("PUT", "/dav/documents/drive.md", b"x").status,
+        201
+    );
+    write(server.as_user("alice"), "terminal.md");
+    let log = json!({"zone": "documents", "cmd": "git", "args": ["log", "--format=%an"]});
+    let log = named().call("shed_exec", &log);
+    let names: Vec<&str> = log.data()["stdout"].as_str().unwrap().lines().collect();
+    assert_eq!(
+        names,
+        ["Alice", "Alice", "Alice", "Alice", "Alice", "alice"]
+    );
+}
+
+#[test]
 fn signing_out_ends_the_session_itself() {
     let server = TestApp::with_key();
     let secret = token(&server, "alice", &[]);

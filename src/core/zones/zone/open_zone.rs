@@ -481,10 +481,17 @@ impl<'a> Zone<'a> {
         }
     }
 
-    /// The caller as a commit names it. Members of a group must not learn of conversations.
+    /// The caller as a commit names it, by the name that was sent last where this call has none. Members
+    /// of a group must not learn of conversations.
     #[must_use]
     pub fn author(&self) -> Author {
-        let author = Author::of(self.caller);
+        let mut author = Author::of(self.caller);
+        if self.caller.name.is_none() {
+            let state = self.store.registry.arrival(self.user(), &self.tenant.key);
+            let known = state.ok().and_then(|state| state.standing.clone());
+            let name = known.map(|user| user.name).filter(|name| !name.is_empty());
+            author.name = name.unwrap_or(author.name);
+        }
         match self.name {
             ZoneName::Documents => author.in_chat(&self.caller.chat),
             _ => author,
