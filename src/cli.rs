@@ -262,10 +262,13 @@ fn doctor(config: &Config, storage: bool) -> Result<ExitCode, CommandFailure> {
         }
     };
     checks.push(start::links(config, config.bind));
-    checks.extend(health::check(config));
+    checks.extend(start::groups_without_key(config));
+    let openwebui = health::check(config);
+    let ends = start::ends_of_trust(config, openwebui.as_ref());
+    checks.extend(openwebui);
     checks.extend(health::check_connections(config));
     checks.extend(start::weak_keys(config));
-    checks.extend(start::ends_of_trust(config));
+    checks.extend(ends);
     if storage {
         checks.extend(fileshed_core::Admin::check_storage(&config.core)?);
     }

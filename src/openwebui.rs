@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use fileshed_core::directory::{Group, Member};
 use fileshed_core::settings::PublicUrl;
-use fileshed_core::{Caller, Check, CheckState, Clock, Secret, timings};
+use fileshed_core::{Caller, Clock, Secret, timings};
 use moka::sync::Cache;
 
 use crate::config::Config;
@@ -113,14 +113,6 @@ impl OpenWebUi {
 /// A text of Open WebUI, for a terminal.
 fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
-}
-
-/// Makes a check of a finding: a failure is a warning, because all else works.
-fn check(name: &str, found: Result<String, String>) -> Check {
-    match found {
-        Ok(text) => Check::new(name, CheckState::Ok, text),
-        Err(text) => Check::new(name, CheckState::Warning, text),
-    }
 }
 
 /// Makes a cache of answers, for a bounded time in bounded space.

@@ -51,6 +51,7 @@ pub fn report(config: &Config, address: SocketAddr) {
     tracing::info!(version, %url, docs = %format!("{url}/docs/"), "fileshed is ready");
     write(&callers(config));
     write(&links(config, address));
+    groups_without_key(config).iter().for_each(write);
     if config.openwebui_api_url.is_empty() {
         tracing::info!("openwebui: not connected, `openwebui_api_url` is not set");
         return;
@@ -140,18 +141,29 @@ pub(super) fn weak_keys(config: &Config) -> Option<Check> {
     is_weak.then(|| Check::new("keys", CheckState::Warning, text))
 }
 
-/// Returns which ends of trust the server learns by itself, and when it learns the others.
-pub(super) fn ends_of_trust(config: &Config) -> Option<Check> {
+/// Warns of groups that Open WebUI is not asked for where a call has no session of it.
+pub(super) fn groups_without_key(config: &Config) -> Option<Check> {
+    let text = "`groups` is openwebui without `openwebui_admin_key`: calls with a personal token, a drive \
+                or a service key know no groups; set the key for the server, too";
+    let is_without =
+        config.core.groups == GroupSource::Openwebui && config.openwebui_admin_key.is_none();
+    is_without.then(|| Check::new("groups", CheckState::Warning, text))
+}
+
+/// Returns which ends of trust a server with these settings learns by itself, and when it learns the others;
+/// `openwebui` is the check of Open WebUI.
+pub(super) fn ends_of_trust(config: &Config, openwebui: Option<&Check>) -> Option<Check> {
     if !config.asks_who_calls() {
         return None;
     }
-    let own = "tokens, users and local groups end what runs within 5 seconds";
-    let asks_openwebui =
-        config.openwebui_admin_key.is_some() && !config.openwebui_api_url.is_empty();
-    let of_openwebui = if asks_openwebui {
-        "accounts and groups of Open WebUI within 30"
-    } else {
-        "accounts of others are learnt at the next call, for want of openwebui_admin_key"
+    let own = "with the settings of this shell tokens, users and local groups end what runs within 5 seconds";
+    let answers = openwebui.is_some_and(|check| check.state == CheckState::Ok);
+    let of_openwebui = match config.openwebui_admin_key {
+        Some(_) if answers => "accounts and groups of Open WebUI within 30",
+        Some(_) => {
+            "accounts of others are learnt at the next call, while Open WebUI fails as it does above"
+        }
+        None => "accounts of others are learnt at the next call, for want of openwebui_admin_key",
     };
     let forwarded = match config.core.groups {
         GroupSource::Headers => "; forwarded groups count until the next call",
@@ -168,21 +180,25 @@ mod tests {
 
     #[test]
     fn it_is_said_what_the_end_of_trust_ends() {
-        let said = |change: fn(&mut Config)| {
+        let said_if = |state, change: fn(&mut Config)| {
             let mut config = Config::default();
             change(&mut config);
-            ends_of_trust(&config).map(|check| check.text)
+            let openwebui = Check::new("openwebui", state, "");
+            ends_of_trust(&config, Some(&openwebui)).map(|check| check.text)
         };
+        let said = |change| said_if(CheckState::Ok, change);
         assert_eq!(said(|_alone| ()), None);
         let with_key = said(|config| config.api_keys = vec![Secret::new("key")]);
         assert!(with_key.is_some_and(|text| text.contains("at the next call")));
-        let asking = said(|config| {
+        let asking = |config: &mut Config| {
             config.api_keys = vec![Secret::new("key")];
             config.openwebui_admin_key = Some(Secret::new("key"));
             config.openwebui_api_url = "http://localhost:1".parse().expect("an address");
             config.core.groups = GroupSource::Headers;
-        });
-        let asking = asking.expect("said");
+        };
+        let refused = said_if(CheckState::Failed, asking);
+        assert!(refused.is_some_and(|text| text.contains("at the next call, while")));
+        let asking = said(asking).expect("said");
         assert!(asking.contains("within 30; forwarded groups"), "{asking}");
     }
 

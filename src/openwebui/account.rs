@@ -110,7 +110,7 @@ impl OpenWebUi {
         };
         for path in paths {
             match self.client.get::<AccountResponse>(credential, path) {
-                Err(CallError::Status(400 | 401 | 403)) => {}
+                Err(CallError::Status(400 | 401 | 403, _)) => {}
                 answer => return Ok(answer?.account()),
             }
         }
@@ -125,7 +125,7 @@ impl OpenWebUi {
         // A later version may answer so to everything: of the key's own user it must not.
         let own = self
             .ask_account(key, false)?
-            .ok_or(CallError::Status(403))?;
+            .ok_or(CallError::status(403))?;
         if self.is_there(&own.principal.user, key)? {
             Ok(false)
         } else {
@@ -134,11 +134,11 @@ impl OpenWebUi {
     }
 
     fn is_there(&self, user: &UserId, key: &str) -> Result<bool, CallError> {
-        let user = segment(user.as_str()).ok_or(CallError::Status(404))?;
+        let user = segment(user.as_str()).ok_or(CallError::status(404))?;
         let path = format!("/api/v1/users/{user}");
         match self.client.get::<AccountResponse>(key, &path) {
             Ok(user) => Ok(user.role.as_deref().is_none_or(|text| role(text).is_some())),
-            Err(CallError::Status(400 | 404)) => Ok(false),
+            Err(CallError::Status(400 | 404, _)) => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -183,7 +183,7 @@ impl OpenWebUi {
         let whose = match key {
             ApiCredential::Own(_) => "groups".to_owned(),
             ApiCredential::Admin(_) => {
-                let user = segment(user.as_str()).ok_or(CallError::Status(404))?;
+                let user = segment(user.as_str()).ok_or(CallError::status(404))?;
                 format!("{user}/groups")
             }
         };
@@ -215,7 +215,7 @@ impl OpenWebUi {
         group: &GroupId,
         key: ApiCredential<'_>,
     ) -> Result<Vec<Member>, CallError> {
-        let group = segment(group.as_str()).ok_or(CallError::Status(404))?;
+        let group = segment(group.as_str()).ok_or(CallError::status(404))?;
         let mut members: Vec<ListedMember> = Vec::new();
         for number in 1..=PAGES_MAX {
             let path =
@@ -229,7 +229,9 @@ impl OpenWebUi {
                     }
                 }
                 // Before 0.10 there are only members that are in the group itself.
-                Err(CallError::Status(404 | 405) | CallError::Unreadable(None)) if number == 1 => {
+                Err(CallError::Status(404 | 405, _) | CallError::Unreadable(None))
+                    if number == 1 =>
+                {
                     let path = format!("/api/v1/groups/id/{group}/users");
                     members = self.client.post(key.reveal(), &path, &json!({}))?;
                     break;

@@ -274,7 +274,7 @@ impl ChatHost for OpenWebUi {
         }
         let path = format!("/api/v1/files/{id}");
         match self.client.delete(key.reveal(), &path) {
-            Ok(()) | Err(CallError::Status(404)) => Ok(true),
+            Ok(()) | Err(CallError::Status(404, _)) => Ok(true),
             // Without a vector database it fails after the file is gone.
             Err(error) if error.passes() => Err(failed(error).into()),
             Err(error) => match self.record(key, &id) {

@@ -37,15 +37,21 @@ pub enum CallError {
     /// It did not answer lately and is not asked now.
     #[error("Open WebUI did not answer lately")]
     Paused,
-    /// An answer that refuses.
+    /// An answer that refuses: its status, and its JSON, `null` if it is something else.
     #[error("Open WebUI answered with status {0}")]
-    Status(u16),
+    Status(u16, Value),
     /// An answer that says something else than was asked.
     #[error("the answer of Open WebUI cannot be read")]
     Unreadable(#[source] Option<Box<ureq::Error>>),
 }
 
 impl CallError {
+    /// A refusal without a word.
+    #[must_use]
+    pub fn status(status: u16) -> Self {
+        Self::Status(status, Value::Null)
+    }
+
     /// Returns `true` if the same call may succeed later.
     #[must_use]
     pub fn passes(&self) -> bool {
@@ -62,7 +68,7 @@ impl CallError {
     #[must_use]
     pub fn is_absence(&self) -> bool {
         // It answers 401 where others answer 403 or 404.
-        matches!(self, Self::Status(400 | 401 | 403 | 404))
+        matches!(self, Self::Status(400 | 401 | 403 | 404, _))
     }
 }
 
@@ -215,7 +221,13 @@ impl OpenWebUiClient {
                 Err(CallError::Silent(None))
             }
             Ok(response) if response.status().is_success() => Ok(response),
-            Ok(response) => Err(CallError::Status(response.status().as_u16())),
+            Ok(response) => {
+                let status = response.status().as_u16();
+                Err(CallError::Status(
+                    status,
+                    read(response).unwrap_or_default(),
+                ))
+            }
             Err(error) => Err(CallError::Silent(Some(Box::new(error)))),
         }
     }

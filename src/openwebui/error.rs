@@ -30,7 +30,7 @@ diagnostics! {
         },
         /// It answers something else than was asked.
         #[error("Open WebUI did not give {0}")]
-        Refused(what: &'static str = "the file", #[source] cause: CallError = CallError::Status(500)) => {
+        Refused(what: &'static str = "the file", #[source] cause: CallError = CallError::status(500)) => {
             code: OpenwebuiGetError,
             hint: ASK_THE_ADMINISTRATOR,
             details: status(cause),
@@ -50,10 +50,10 @@ diagnostics! {
         },
         /// It does not take a file.
         #[error("Open WebUI did not take the file{}", reason(.0))]
-        NotTaken(#[source] cause: CallError => [CallError::Status(413), CallError::Status(500)]) => {
+        NotTaken(#[source] cause: CallError => [CallError::status(413), CallError::status(500)]) => {
             code: OpenwebuiInsertError,
             hint: match cause {
-                CallError::Status(413) => {
+                CallError::Status(413, _) => {
                     "give a smaller file, or tell the user that an administrator of Open WebUI sets the limit"
                 }
                 _ => ASK_THE_ADMINISTRATOR,
@@ -75,7 +75,7 @@ diagnostics! {
         },
         /// It does not delete a file.
         #[error("Open WebUI did not delete the file{}", reason(.0))]
-        NotDeleted(#[source] cause: CallError = CallError::Status(500)) => {
+        NotDeleted(#[source] cause: CallError = CallError::status(500)) => {
             code: OpenwebuiDeleteError,
             hint: ASK_THE_ADMINISTRATOR,
             details: status(cause),
@@ -107,7 +107,7 @@ diagnostics! {
 
 fn reason(error: &CallError) -> &'static str {
     match error {
-        CallError::Status(413) => ": it is larger than it allows",
+        CallError::Status(413, _) => ": it is larger than it allows",
         _ => "",
     }
 }
@@ -139,7 +139,7 @@ const ASK_THE_ADMINISTRATOR: &str = "repeat the call once; then tell the user th
 /// Returns the status of its answer, for programs.
 fn status(cause: &CallError) -> Facts {
     let mut facts = Facts::new();
-    if let CallError::Status(status) = cause {
+    if let CallError::Status(status, _) = cause {
         facts.insert("status".to_owned(), (*status).into());
     }
     facts

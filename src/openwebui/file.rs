@@ -98,7 +98,7 @@ impl OpenWebUi {
     ) -> Result<Option<Record>, CallError> {
         let path = format!("/api/v1/files/{id}");
         match self.client.get::<Option<Record>>(key.reveal(), &path) {
-            Err(CallError::Status(404)) => Ok(None),
+            Err(CallError::Status(404, _)) => Ok(None),
             answer => answer,
         }
     }

@@ -1,7 +1,7 @@
 //! Checks for `fileshed doctor` of Open WebUI: that it can be asked, and that its connections to this server
 //! work (`connections`). The server itself is ready without it.
 
-use fileshed_core::Check;
+use fileshed_core::{Check, CheckState};
 use serde::de::IgnoredAny;
 
 use super::client::{CallError, OpenWebUiClient};
@@ -20,7 +20,15 @@ pub fn check(config: &Config) -> Option<Check> {
         return None;
     }
     let found = ask(config, &OpenWebUiClient::new(url.as_str()));
-    Some(super::check("openwebui", found))
+    Some(check_of("openwebui", found))
+}
+
+/// Makes a check of a finding.
+fn check_of(name: &str, found: Result<String, String>) -> Check {
+    match found {
+        Ok(text) => Check::new(name, CheckState::Ok, text),
+        Err(text) => Check::new(name, CheckState::Failed, text),
+    }
 }
 
 fn ask(config: &Config, client: &OpenWebUiClient) -> Result<String, String> {
@@ -44,7 +52,7 @@ fn ask(config: &Config, client: &OpenWebUiClient) -> Result<String, String> {
         Ok(_) => Ok(format!(
             "version {version} answers, and takes openwebui_admin_key"
         )),
-        Err(CallError::Status(401 | 403)) => Err(format!(
+        Err(CallError::Status(401 | 403, _)) => Err(format!(
             "version {version} answers, but does not take openwebui_admin_key for an administrator's"
         )),
         Err(error) => Err(format!(

@@ -26,6 +26,7 @@ mod default_models;
 mod grant;
 #[cfg(test)]
 mod tests;
+pub(super) mod trial;
 
 pub use auth::Auth;
 pub use grant::Grantee;
@@ -44,6 +45,9 @@ pub enum RegisterError {
     /// Open WebUI gives no answer that can be used.
     #[error(transparent)]
     Call(#[from] CallError),
+    /// It does not answer at all.
+    #[error("Open WebUI is not reached at {0}")]
+    Away(PublicUrl, #[source] CallError),
     /// The text says what is missing or wrong.
     #[error("{0}")]
     Refused(String),
@@ -54,6 +58,9 @@ impl RegisterError {
         Self::Refused(text.into())
     }
 }
+
+/// End of the reason why no connection was written.
+const UNCHANGED: &str = "; nothing was changed (`--no-verify` does without)";
 
 /// What answers at the address is something else.
 const NOT_OPEN_WEBUI: &str =
@@ -138,7 +145,7 @@ pub struct RegisterOptions {
         help = "Models that have it switched on in a new chat: ids, comma-separated, or all"
     )]
     default_for: Vec<String>,
-    /// Do not have Open WebUI read this server's document first
+    /// Do not have Open WebUI read this server's document and make a call first
     #[arg(long)]
     no_verify: bool,
     /// Say what would be done, and change nothing
@@ -191,14 +198,25 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
     let token = token.reveal();
     let client = OpenWebUiClient::new(url.as_str()).within(PATIENCE);
 
-    let mut lines = vec![where_it_is(&client, url)?];
+    let version = version(&client, url)?;
+    let mut lines = vec![match &version {
+        Some(version) => format!("Open WebUI {} at {url}", printable(version)),
+        // What follows says what this is.
+        None => format!("Open WebUI at {url}"),
+    }];
     let grants = grant::resolve(&client, token, &options.grants)?;
     let ours = RegisteredConnection::new(config, &options.connection, grants)?;
     let models = DefaultModels::find(&client, token, &options.default_for)?;
     let list = ours.kind.read(&client, token)?;
     if !options.no_verify {
-        let existing = ours.find(&list).map(|place| &list[place]);
-        lines.push(ours.verify(&client, token, &ours.connection(existing))?);
+        let wanted = ours.connection(ours.find(&list).map(|place| &list[place]));
+        lines.push(ours.verify(&client, token, &wanted)?);
+        lines.push(trial::call_of_new(
+            &client,
+            (config, token),
+            ours.kind,
+            &wanted,
+        )?);
     }
     // Others may have worked on the list while Open WebUI was looking for this server.
     let mut list = ours.kind.read(&client, token)?;
@@ -228,7 +246,12 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
         ));
     }
     let sessions_are_taken = config.takes_sessions() && options.url.is_none();
-    lines.extend(remember(config, sessions_are_taken, &ours));
+    lines.extend(remember(
+        config,
+        sessions_are_taken,
+        &ours,
+        version.as_deref(),
+    ));
     Ok(lines)
 }
 
@@ -253,23 +276,34 @@ pub fn connection_file(
     if ours.auth == Auth::Bearer {
         lines.push("remember: the file holds the service key".to_owned());
     }
-    lines.extend(remember(config, config.takes_sessions(), &ours));
+    lines.extend(remember(config, config.takes_sessions(), &ours, None));
     lines.push(ours.switched_on_by_hand().to_owned());
     let file = json!([ours.connection(None)]);
     Ok((format!("{file:#}"), lines))
 }
 
-fn where_it_is(client: &OpenWebUiClient, url: &PublicUrl) -> Result<String, RegisterError> {
+/// Returns the version of Open WebUI, if it says one. Fails if it does not answer.
+fn version(client: &OpenWebUiClient, url: &PublicUrl) -> Result<Option<String>, RegisterError> {
     match client.version() {
-        Ok(version) => Ok(format!("Open WebUI {} at {url}", printable(&version))),
-        Err(error) if error.passes() => Err(error.into()),
-        // What follows says what this is.
-        Err(_) => Ok(format!("Open WebUI at {url}")),
+        Err(error) if error.passes() => Err(RegisterError::Away(url.clone(), error)),
+        answer => Ok(answer.ok()),
     }
 }
 
+/// `true` if models of this version use tools without a setting of their own: from 0.10 on.
+fn calls_natively(version: &str) -> bool {
+    let mut numbers = version.split('.').map_while(|number| number.parse().ok());
+    let number: [u32; 2] = [numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)];
+    number >= [0, 10]
+}
+
 /// Returns reminders of what this command cannot do.
-fn remember(config: &Config, sessions_are_taken: bool, ours: &RegisteredConnection) -> Vec<String> {
+fn remember(
+    config: &Config,
+    sessions_are_taken: bool,
+    ours: &RegisteredConnection,
+    version: Option<&str>,
+) -> Vec<String> {
     let has_sessions = ours.auth == Auth::Session;
     let names_users = ours.auth == Auth::Bearer && ours.kind == ConnectionKind::ToolServer;
     let cases = [
@@ -288,9 +322,9 @@ fn remember(config: &Config, sessions_are_taken: bool, ours: &RegisteredConnecti
              set `groups` to openwebui",
         ),
         (
-            true,
-            "next: set Function Calling to Native for each model that uses it, unless that is the \
-             default of this Open WebUI",
+            // Open WebUI with terminals does so by itself.
+            ours.kind == ConnectionKind::ToolServer && !version.is_some_and(calls_natively),
+            "next: in Open WebUI before 0.10 set Function Calling to Native for each model that uses it",
         ),
     ];
     let cases = cases.into_iter().filter(|(is_so, _)| *is_so);
@@ -305,15 +339,15 @@ pub(super) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 /// Why a question has no answer.
 fn asked(error: CallError) -> RegisterError {
     match error {
-        CallError::Status(401 | 403) => RegisterError::refused(
+        CallError::Status(401 | 403, _) => RegisterError::refused(
             "Open WebUI does not accept the credential for its settings: it must be the session token \
              or the API key of an administrator",
         ),
-        CallError::Status(status @ 300..=399) => RegisterError::Refused(format!(
+        CallError::Status(status @ 300..=399, _) => RegisterError::Refused(format!(
             "the address of Open WebUI redirects (status {status}), perhaps to https: say the one that \
              it leads to"
         )),
-        CallError::Status(404 | 405) | CallError::Unreadable(_) => {
+        CallError::Status(404 | 405, _) | CallError::Unreadable(_) => {
             RegisterError::refused(NOT_OPEN_WEBUI)
         }
         error => RegisterError::Call(error),

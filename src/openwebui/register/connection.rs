@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use super::auth::{Auth, ConnectionHeader};
 use super::grant::{self, AccessGrant};
 use super::{
-    CallError, ConnectionOptions, NOT_OPEN_WEBUI, OpenWebUiClient, RegisterError, asked, printable,
-    text,
+    CallError, ConnectionOptions, NOT_OPEN_WEBUI, OpenWebUiClient, RegisterError, UNCHANGED, asked,
+    printable, text,
 };
-use crate::config::{Config, local_address};
+use crate::config::{Config, Secret, local_address};
 use crate::openapi;
 
 /// Text below the name of a tool server, until people write something better.
@@ -39,6 +39,22 @@ pub(in crate::openwebui) enum ConnectionKind {
 }
 
 impl ConnectionKind {
+    /// Command that makes or renews our connection.
+    pub(in crate::openwebui) fn register(self) -> &'static str {
+        match self {
+            Self::ToolServer => "fileshed openwebui register",
+            Self::Terminal => "fileshed openwebui register --terminal",
+        }
+    }
+
+    /// Setting with the keys that this server takes by it, and its value.
+    pub(in crate::openwebui) fn keys(self, config: &Config) -> (&'static str, &[Secret]) {
+        match self {
+            Self::ToolServer => ("api_keys", &config.api_keys),
+            Self::Terminal => ("terminal_api_keys", &config.terminal_api_keys),
+        }
+    }
+
     /// Path and field of its list.
     fn list(self) -> (&'static str, &'static str) {
         match self {
@@ -141,25 +157,24 @@ impl RegisteredConnection {
         options: &ConnectionOptions,
         grants: Option<Vec<AccessGrant>>,
     ) -> Result<Self, RegisterError> {
-        let (kind, keys, no_key) = if options.terminal {
-            let keys = &config.terminal_api_keys;
-            let no_key = "`--auth bearer` needs a key for terminals: set `terminal_api_keys`, or say \
-                          `--auth session`";
-            (ConnectionKind::Terminal, keys, no_key)
+        let kind = if options.terminal {
+            ConnectionKind::Terminal
         } else {
-            let keys = &config.api_keys;
-            let no_key =
-                "`--auth bearer` needs a service key: set `api_keys`, or say `--auth session`";
-            (ConnectionKind::ToolServer, keys, no_key)
+            ConnectionKind::ToolServer
         };
-        let auth = options.auth.unwrap_or(match keys[..] {
+        let (setting, keys) = kind.keys(config);
+        let auth = options.auth.unwrap_or(match keys {
             [] => Auth::Session,
             _ => Auth::Bearer,
         });
         let key = match (auth, keys.first()) {
             (Auth::Session, _) => "",
             (Auth::Bearer, Some(key)) => key.reveal(),
-            (Auth::Bearer, None) => return Err(RegisterError::refused(no_key)),
+            (Auth::Bearer, None) => {
+                return Err(RegisterError::Refused(format!(
+                    "`--auth bearer` needs a key: set `{setting}`, or say `--auth session`"
+                )));
+            }
         };
         let mut headers = ConnectionHeader::all(config, auth);
         if kind == ConnectionKind::Terminal {
@@ -314,12 +329,11 @@ impl RegisteredConnection {
         };
         let found = self.kind.verify(client, token, connection);
         let found = found.map_err(|error| match error {
-            CallError::Status(400) => RegisterError::Refused(format!(
+            CallError::Status(400, _) => RegisterError::Refused(format!(
                 "Open WebUI cannot read {place}: fileshed has to run, and `--server-url` has to be its \
-                 address as Open WebUI sees it, from within its container; nothing was changed \
-                 (`--no-verify` does without)"
+                 address as Open WebUI sees it, from within its container{UNCHANGED}"
             )),
-            CallError::Status(403) => RegisterError::refused(
+            CallError::Status(403, _) => RegisterError::refused(
                 "Open WebUI does not use tool servers: ENABLE_TOOL_SERVERS is off there",
             ),
             error => asked(error),
@@ -337,7 +351,7 @@ impl RegisteredConnection {
                 ))
             }
             _ => Err(RegisterError::Refused(format!(
-                "what Open WebUI finds at {place} is not fileshed; nothing was changed"
+                "what Open WebUI finds at {place} is not fileshed{UNCHANGED}"
             ))),
         }
     }

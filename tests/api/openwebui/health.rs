@@ -23,10 +23,11 @@ fn webui() -> StandIn {
 /// What is said of it.
 fn said(setup: &Setup) -> String {
     let finished = setup.run(&["doctor"]);
-    assert_eq!(finished.code, Some(0), "{finished:?}");
     let whole = finished.stdout + &finished.stderr;
     assert!(!whole.contains("sk-"), "{whole}");
-    let line = whole.lines().find(|line| line.contains("openwebui"));
+    let failed = whole.lines().any(|line| line.starts_with("failed"));
+    assert_eq!(finished.code, Some(i32::from(failed)), "{whole}");
+    let line = whole.lines().find(|line| line.contains(" openwebui: "));
     line.unwrap_or_default().to_owned()
 }
 
@@ -52,21 +53,39 @@ fn it_says_whether_open_webui_answers_and_takes_the_key() {
     );
     let bad = with("sk-user");
     assert!(
-        bad.starts_with("warning") && bad.contains("does not take"),
+        bad.starts_with("failed") && bad.contains("does not take"),
         "{bad}"
     );
 }
 
 #[test]
-fn who_is_away_or_somebody_else_is_a_warning() {
+fn who_is_away_or_somebody_else_is_a_failure() {
     let away = said(&asking(&nobody()));
     assert!(
-        away.starts_with("warning openwebui: does not answer at http://127.0.0.1:"),
+        away.starts_with("failed  openwebui: does not answer at http://127.0.0.1:"),
         "{away}"
     );
+    let with_key = asking(&nobody()).env("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin");
+    let doctor = with_key.run(&["doctor"]).stdout;
+    assert!(doctor.contains("failed  tools: not tried: "), "{doctor}");
     let page = StandIn::answering(|_: &Asked| Answer::bytes("<html>"));
     let other = said(&asking(&page.url()));
     assert!(other.contains("is not Open WebUI"), "{other}");
+}
+
+#[test]
+fn groups_that_nobody_is_asked_for_are_a_warning() {
+    let webui = webui();
+    let setup = || asking(&webui.url()).env("FILESHED_GROUPS", "openwebui");
+    let warning = "groups: `groups` is openwebui without `openwebui_admin_key`";
+    let doctor = setup().run(&["doctor"]).stdout;
+    assert!(doctor.contains(&format!("warning {warning}")), "{doctor}");
+    let server = setup().start();
+    assert_eq!(server.client().get("/ready").status, 200);
+    assert!(server.logged(warning), "{}", server.log());
+    let keyed = setup().env("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin");
+    let doctor = keyed.run(&["doctor"]);
+    assert!(!doctor.stdout.contains(warning), "{doctor:?}");
 }
 
 #[test]
@@ -81,8 +100,8 @@ fn the_server_is_ready_without_it() {
     );
 }
 
-/// Open WebUI with these connections; its calls of tools find `who`, those of a terminal this status.
-fn connected(tools: Value, terminals: Value, who: Value, status: u16) -> StandIn {
+/// Open WebUI with these connections; its calls of tools find `who`, those of a terminal this answer.
+fn connected(tools: Value, terminals: Value, who: Value, terminal: (u16, Value)) -> StandIn {
     StandIn::answering(move |asked: &Asked| {
         if asked.path == "/api/version" {
             return Answer::json(&json!({"version": "0.12.4"}));
@@ -113,9 +132,7 @@ fn connected(tools: Value, terminals: Value, who: Value, status: u16) -> StandIn
                 Some("wrong.json") => Answer::status(400, &json!({"detail": "Failed"})),
                 _ => Answer::json(&json!({"status": true})),
             },
-            ("GET", "/api/v1/terminals/files/files/cwd") => {
-                Answer::status(status, &json!({"cwd": "/storage"}))
-            }
+            ("GET", "/api/v1/terminals/files/files/cwd") => Answer::status(terminal.0, &terminal.1),
             _ => Answer::json(&json!({"users": [], "total": 0})),
         }
     })
@@ -218,10 +235,49 @@ fn it_tries_the_connections_of_tools_that_open_webui_keeps() {
             format!("failed  tools: {at} is turned off in Open WebUI"),
         ),
     ] {
-        let webui = connected(json!([tools(&changes)]), json!([]), who, 200);
+        let webui = connected(json!([tools(&changes)]), json!([]), who, (200, Value::Null));
         let (lines, is_failure) = tried(&webui, &[("FILESHED_API_KEYS", "service-key")]);
         assert_eq!(lines, [expected.as_str()]);
         assert_eq!(is_failure, expected.starts_with("failed"), "{expected}");
+    }
+}
+
+#[test]
+fn a_refused_credential_is_told_by_its_cause() {
+    let refusal = json!({"code": "UNAUTHORIZED", "message": "not one of mine", "hint": "sign in"});
+    let who = json!({"signed_in": false, "name": null, "refusal": refusal});
+    let bearer = json!({});
+    let session = json!({"auth_type": "session", "key": ""});
+    for (changes, settings, cause) in [
+        (
+            &bearer,
+            vec![],
+            "no `api_keys` are set here: set those of the running server",
+        ),
+        (
+            &bearer,
+            vec![("FILESHED_API_KEYS", "service-key")],
+            "the running server has other `api_keys` than are set here",
+        ),
+        (
+            &session,
+            vec![],
+            "start it with `openwebui_api_url`, or set its `api_keys` here",
+        ),
+        (
+            &session,
+            vec![(
+                "FILESHED_WEBUI_SECRET_KEY",
+                "webui-secret-webui-secret-webui",
+            )],
+            "is refused, not one of mine; sign in",
+        ),
+    ] {
+        let tools = json!([tools(changes)]);
+        let webui = connected(tools, json!([]), who.clone(), (200, Value::Null));
+        let (lines, is_failure) = tried(&webui, &settings);
+        assert!(is_failure && lines.len() == 1, "{lines:?}");
+        assert!(lines[0].contains(cause), "{lines:?}");
     }
 }
 
@@ -232,7 +288,7 @@ fn a_connection_that_was_removed_is_missed() {
         other,
         json!([{"id": "lab", "url": "http://lab"}]),
         Value::Null,
-        200,
+        (200, Value::Null),
     );
     let missing = |name: &str, option: &str| {
         format!(
@@ -273,9 +329,23 @@ fn it_tries_the_terminal_that_open_webui_keeps() {
             json!({}),
             401,
             format!(
+                "failed  terminal: a call by {at} is refused, the running server has other \
+                 `terminal_api_keys` than are set here: set its own here and run `fileshed openwebui \
+                 register --terminal`, or start it with these"
+            ),
+        ),
+        (
+            json!({"key": "old-key", "id": "files"}),
+            401,
+            format!(
                 "failed  terminal: a call by {at} is refused, its key is none that this server takes: \
                  `fileshed openwebui register --terminal` renews it"
             ),
+        ),
+        (
+            json!({}),
+            403,
+            format!("failed  terminal: a call by {at} is refused: give it a key of terminals"),
         ),
         (
             json!({}),
@@ -296,8 +366,19 @@ fn it_tries_the_terminal_that_open_webui_keeps() {
             format!("failed  terminal: {at} is turned off in Open WebUI"),
         ),
     ] {
-        let webui = connected(json!([]), json!([ours(changes)]), Value::Null, status);
-        let (lines, is_failure) = tried(&webui, &[("FILESHED_TERMINAL_API_KEYS", "terminal-key")]);
+        let answer = match status {
+            403 => json!({"detail": "give it a key of terminals", "code": "ACCESS_DENIED"}),
+            _ => json!({"cwd": "/storage"}),
+        };
+        let terminals = json!([ours(changes)]);
+        let webui = connected(json!([]), terminals, Value::Null, (status, answer));
+        let (lines, is_failure) = tried(
+            &webui,
+            &[
+                ("FILESHED_TERMINAL_API_KEYS", "terminal-key"),
+                ("FILESHED_PUBLIC_URL", "http://fileshed:8000"),
+            ],
+        );
         assert_eq!(lines, [expected.as_str()]);
         assert_eq!(is_failure, expected.starts_with("failed"), "{expected}");
     }

@@ -40,6 +40,7 @@ fn keeping(kept: &Kept) -> StandIn {
                 Answer::json(&json!({"TOOL_SERVER_CONNECTIONS": list}))
             }
             ("POST", VERIFY) => verify(&asked.json()),
+            ("POST", "/openai/verify") => who(&asked.json()),
             ("GET", "/api/v1/groups/") => Answer::json(&json!([
                 {"id": "g1", "name": "Team"}, {"id": "g2", "name": "Twins"}, {"id": "g3", "name": "Twins"},
             ])),
@@ -59,6 +60,14 @@ fn keeping(kept: &Kept) -> StandIn {
 
 fn user() -> Value {
     json!({"id": "u1", "name": "Ada", "email": "Ada@example.org", "role": "user"})
+}
+
+/// What a server says that takes one service key and no sessions.
+fn who(call: &Value) -> Answer {
+    let is_taken = call["key"] == "service-key";
+    let refusal = json!({"code": "UNAUTHORIZED", "message": "unknown", "hint": "bring a key"});
+    let refusal = if is_taken { Value::Null } else { refusal };
+    Answer::json(&json!({"signed_in": is_taken, "name": "Ada", "refusal": refusal}))
 }
 
 /// What is found at an address.
@@ -287,7 +296,7 @@ fn what_is_missing_or_wrong_is_said() {
     let token = ["--admin-token", "sk-admin", "--url"];
     failed(
         &register(&setup, &[&token[..], &[&nobody()]].concat()),
-        "does not answer",
+        "is not reached at http://127.0.0.1:",
     );
     let page = StandIn::answering(|_: &Asked| Answer::bytes("<html>"));
     let said = "is not Open WebUI";
@@ -307,6 +316,33 @@ fn what_is_missing_or_wrong_is_said() {
         said,
     );
     assert!(!setup.path("data").exists(), "nothing is made here");
+}
+
+#[test]
+fn a_connection_that_the_server_refuses_replaces_none_that_works() {
+    let kept = Kept::default();
+    let webui = keeping(&kept);
+    let added = register(&setup(&webui), &[]);
+    let said = done(&added, "a call by it arrives as Ada");
+    assert!(
+        !said.contains("Function Calling"),
+        "0.12 needs none: {said}"
+    );
+    let before = kept.lock().unwrap().clone();
+    let keyless = TestApp::with()
+        .env("FILESHED_OPENWEBUI_API_URL", &webui.url())
+        .env("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin");
+    let cause = "start it with `openwebui_api_url`, or set its `api_keys` here";
+    failed(&register(&keyless, &[]), cause);
+    failed(&register(&keyless, &["--dry-run"]), "nothing was changed");
+    let other = setup(&webui).env("FILESHED_API_KEYS", "another-key");
+    let cause = "the running server has other `api_keys` than are set here";
+    failed(&register(&other, &[]), cause);
+    assert_eq!(*kept.lock().unwrap(), before);
+    done(
+        &register(&keyless, &["--no-verify"]),
+        "updated the connection `fileshed`:",
+    );
 }
 
 #[test]
@@ -353,7 +389,8 @@ fn what_else_is_needed_is_said() {
         finished.stdout.contains("{{USER_GROUP_IDS}}"),
         "{finished:?}"
     );
-    let finished = register(&named, &["--auth", "session", "--dry-run"]);
+    let words = ["--auth", "session", "--dry-run", "--no-verify"];
+    let finished = register(&named, &words);
     assert!(
         finished.stdout.contains("set `groups` to openwebui"),
         "{finished:?}"
@@ -365,6 +402,7 @@ fn what_else_is_needed_is_said() {
         "--admin-token",
         "sk-admin",
         "--dry-run",
+        "--no-verify",
     ];
     let finished = register(&bare, &words);
     assert!(
@@ -403,6 +441,15 @@ fn keeping_terminals(kept: &Kept) -> StandIn {
                 }
                 _ => Answer::status(400, &json!({"detail": "Failed to connect"})),
             },
+            _ if asked.path == "/openai/verify" => {
+                let call = asked.json();
+                assert_eq!(call["url"], "http://fileshed:8000/terminal/files/cwd?for=");
+                assert_eq!(call["config"]["headers"]["X-User-Id"], "{{USER_ID}}");
+                match call["key"].as_str() {
+                    Some("terminal-key" | "") => Answer::json(&json!({"cwd": "/storage"})),
+                    _ => Answer::status(401, &json!({"detail": "no", "code": "UNAUTHORIZED"})),
+                }
+            }
             _ => Answer::status(400, &json!({"detail": "Not Found"})),
         }
     })
@@ -451,6 +498,13 @@ fn a_terminal_is_registered_beside_others_with_a_key_of_its_own() {
     kept.lock().unwrap()[1]["config"] = json!({"access_grants": [], "user_shell_tools": "always"});
     kept.lock().unwrap()[1]["name"] = json!("Computer");
     done(&terminal(&[]), line);
+    let elsewhere = setup
+        .clone()
+        .env("FILESHED_TERMINAL_API_KEYS", "another-key");
+    failed(
+        &register(&elsewhere, &["--terminal"]),
+        "the running server has other `terminal_api_keys`",
+    );
     let session = terminal(&["--auth", "session"]);
     done(&session, "updated the connection `fileshed`:");
     {

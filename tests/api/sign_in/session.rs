@@ -73,9 +73,9 @@ fn commits_name_the_person_on_every_surface() {
     write(server.as_user("alice"), "terminal.md");
     let log = json!({"zone": "documents", "cmd": "git", "args": ["log", "--format=%an"]});
     let log = named().call("shed_exec", &log);
-    let names: Vec<&str> = log.data()["stdout"].as_str().unwrap().lines().collect();
+    let authors: Vec<&str> = log.data()["stdout"].as_str().unwrap().lines().collect();
     assert_eq!(
-        names,
+        authors,
         ["Alice", "Alice", "Alice", "Alice", "Alice", "alice"]
     );
 }

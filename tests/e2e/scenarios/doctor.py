@@ -25,8 +25,8 @@ def _openwebui(world: World) -> None:
     version = f"version {webui.version.number} answers"
     _says(world, f"ok      openwebui: {version}, and takes", openwebui_admin_key=webui.admin.key)
     _says(world, f"ok      openwebui: {version}; no")
-    _says(world, f"warning openwebui: {version}, but", openwebui_admin_key=webui.ada.key)
-    _says(world, "warning openwebui: ", openwebui_api_url=f"{world.model.url}/models")
+    _says(world, f"failed  openwebui: {version}, but", openwebui_admin_key=webui.ada.key)
+    _says(world, "failed  openwebui: ", openwebui_api_url=f"{world.model.url}/models")
 
 
 def _says(world: World, expected: str, **settings: str) -> None:
@@ -67,6 +67,9 @@ def _tools(world: World, auth: str) -> None:
     if auth == "bearer" and world.naming is Naming.SIGNED:
         with _asking(world, auth, forward_jwt_secret="another-secret-another-secret") as fileshed:
             done = fileshed.register(webui.url, webui.admin.token)
+            told = "FORWARD_USER_INFO_HEADER_JWT_SECRET" in done.stderr
+            check.equal("register refuses", (done.returncode, told), (1, True))
+            done = fileshed.register(webui.url, webui.admin.token, "--no-verify")
             check.equal("register", (done.returncode, done.stderr), (0, ""))
             _tries(fileshed, "failed  tools: ", "FORWARD_USER_INFO_HEADER_JWT_SECRET")
     webui.connect()
