@@ -61,8 +61,8 @@ pub use opening::{CallerView, Core};
 /// Changes of zones, as far as the server makes them itself.
 pub mod changes {
     pub use fileshed_changes::{
-        FileWrite, Holder, NewClientLock, Writer, WrittenFile, ZoneChange, make_directory, remover,
-        writer,
+        FileWrite, Holder, NewClientLock, Writer, WrittenFile, ZoneChange, holders, make_directory,
+        remover, writer,
     };
 }
 

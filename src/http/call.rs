@@ -19,7 +19,7 @@ use fileshed_core::{Caller, CallerView, Channel, Code, Core, Error, Scope};
 use super::admission::{self, AdmissionError, CallPermit};
 use super::body::BodyReader;
 use super::envelope::{self, CallSubject};
-use super::identity::{Accepts, Credential, Sources, action, is_by_page};
+use super::identity::{Accepts, Credential, Sources, action, is_by_page, lock_token};
 use super::pool::{blocking, holding};
 use super::response_body::trusted;
 use super::serve::current;
@@ -99,8 +99,11 @@ impl Surface {
         if self.accepts == Accepts::Terminals {
             server.core.store.settle_answer(&mut caller);
         }
-        if let (Channel::Page, Some(action)) = (channel, action(parts)) {
-            caller.set_call(action);
+        if channel == Channel::Page {
+            if let Some(action) = action(parts) {
+                caller.set_call(action);
+            }
+            caller.lock_tokens.extend(lock_token(parts));
         }
         // The proxy of terminals need not name any.
         let names_groups = self.accepts != Accepts::Terminals || !caller.groups.is_empty();

@@ -36,7 +36,7 @@ use headers::{credential, filled, identifier, list, personal, single};
 pub use jwt::JwtError;
 pub(super) use jwt::{JwtHeader, check as check_jwt};
 use openwebui::{SessionCredential, SessionQueues};
-pub(super) use surfaces::{CookieUse, action, is_by_page};
+pub(super) use surfaces::{CookieUse, action, is_by_page, lock_token};
 use surfaces::{SESSION_COOKIE, site_of};
 
 /// What every personal token begins with.

@@ -8,6 +8,7 @@
 
 mod assets;
 mod changes;
+mod details;
 mod lists;
 
 use std::sync::Arc;
@@ -35,6 +36,15 @@ pub(super) fn routes() -> Router<Arc<Server>> {
     Router::new()
         .route("/page/assets/{version}/{*name}", get(assets::asset))
         .route("/page/list", get(answer(FileQuery::of, lists::directory)))
+        .route(
+            "/page/details",
+            get(answer(FileQuery::of, details::details)),
+        )
+        .route("/page/lease", post(answer(FileQuery::of, details::lease)))
+        .route(
+            "/page/lease/end",
+            post(answer(FileQuery::of, details::end_lease)),
+        )
         .route("/page/search", get(asked(PageQueryError, lists::search)))
         .route(
             "/page/uploads",

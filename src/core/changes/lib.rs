@@ -42,7 +42,7 @@ pub use permit::{
     SizeError, Writer, WrittenFile, ZoneChange, hold, hold_within, make_directory, receiver,
     remover, writer,
 };
-pub use webdav::{ClientLockError, NewClientLock, check as check_lock};
+pub use webdav::{ClientLockError, NewClientLock, check as check_lock, holders};
 pub use write::{AppendContext, FileWrite};
 pub use zone_files::ZoneFiles;
 

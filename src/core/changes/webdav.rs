@@ -73,6 +73,23 @@ pub fn client_locks(zone: &Zone<'_>, path: &ZonePath) -> Result<Vec<ClientLock>,
     Ok(registry.client_locks(zone.place(&key), now(zone))?)
 }
 
+/// Returns the users that keep others from changing a path or something below it: by a locked edit, in a
+/// program or in an editor. In shared mode a user is empty.
+pub fn holders(zone: &Zone<'_>, path: &ZonePath) -> Result<Vec<String>, Error> {
+    let edit = zone.store.registry.lock_around(
+        &zone.tenant.key,
+        zone.name.as_str(),
+        &path.key(),
+        zone.store.locks_expired_before(),
+    )?;
+    let clients = client_locks(zone, path)?.into_iter();
+    let mut users: Vec<String> = edit.into_iter().map(|lock| lock.user).collect();
+    users.extend(clients.map(|lock| lock.user));
+    users.sort();
+    users.dedup();
+    Ok(users)
+}
+
 /// Lets a lock of the caller count for some seconds from now; nothing where there is none.
 pub fn renew_client_lock(
     zone: &Zone<'_>,
@@ -204,7 +221,7 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum ClientLockError {
         /// Somebody works on the file in a program.
-        #[error("`{path}` is open in a program that has mounted the files, which locked it until {until}")]
+        #[error("`{path}` is open in an editor or another program, which locked it until {until}")]
         Held {
             /// The locked path.
             path: String,
@@ -212,7 +229,7 @@ diagnostics! {
             until: Timestamp,
         } => {
             code: FileLocked,
-            hint: Hint::new("close it in that program, work on another file, or call again when the lock has ended"),
+            hint: Hint::new("close it there, work on another file, or call again when the lock has ended"),
             details: { "path": path, "locked_until": until.to_string() },
         },
         /// A program has more to say of itself than anybody keeps.

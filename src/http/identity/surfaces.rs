@@ -34,6 +34,8 @@ use crate::http::header;
 /// Header that the page sends with every call; the value is `1`.
 pub(in crate::http) const X_FILESHED_PAGE: HeaderName = HeaderName::from_static("x-fileshed-page");
 
+/// Header in which the page brings the token of an open editor.
+const LOCK_TOKEN: HeaderName = HeaderName::from_static("lock-token");
 /// Header in which the page names what a person does there, in one call or in several.
 pub(in crate::http) const X_FILESHED_ACTION: HeaderName =
     HeaderName::from_static("x-fileshed-action");
@@ -225,6 +227,14 @@ pub(in crate::http) fn action(request: &Parts) -> Option<&str> {
     let name = header::text(&request.headers, &X_FILESHED_ACTION)?;
     let is_name = |name: &str| (1..=64).contains(&name.len()) && name.bytes().all(is_plain);
     Some(name).filter(|name| is_name(name))
+}
+
+/// Returns the token of the lease that an editor of the page has, as WebDAV has it in its header (RFC 4918,
+/// section 10.5).
+pub(in crate::http) fn lock_token(request: &Parts) -> Option<String> {
+    let text = header::text(&request.headers, &LOCK_TOKEN)?;
+    let token = text.strip_prefix('<')?.strip_suffix('>')?;
+    Some(token.to_owned())
 }
 
 /// `true` for what the page makes names of.

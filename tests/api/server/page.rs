@@ -238,3 +238,35 @@ fn what_only_the_page_asks_wants_a_credential() {
         app.client().get(address).refused(401, "UNAUTHORIZED");
     }
 }
+
+#[test]
+fn an_open_editor_holds_its_file_and_gives_it_back() {
+    let app = TestApp::with_key();
+    let change = json!({"zone": "storage", "path": "note.md", "content": "x", "overwrite": true});
+    let write = || app.as_user("ada").call("shed_patch_text", &change);
+    assert_eq!(write().status, 200);
+    let page = || app.as_user("ada").header("X-Fileshed-Page", "1");
+    let lease = "/page/lease?zone=storage&path=note.md";
+    let taken = page().send("POST", lease, b"{}");
+    let token = taken.data()["token"].as_str().unwrap();
+    write().refused(423, "FILE_LOCKED");
+    let details = page().get("/page/details?zone=storage&path=note.md");
+    assert_eq!(details.body["locked_by"], json!([null]));
+    assert_eq!(details.body["links"], 0);
+
+    let editor = || page().header("Lock-Token", &format!("<{token}>"));
+    let again = editor().send("POST", lease, b"{}");
+    assert_eq!(again.data()["token"], token);
+    let saved = editor().call("shed_patch_text", &change);
+    assert_eq!(saved.status, 200, "{saved:?}");
+    // The header counts on the page alone.
+    let program = app
+        .as_user("ada")
+        .header("Lock-Token", &format!("<{token}>"));
+    let refused = program.call("shed_patch_text", &change);
+    refused.refused(423, "FILE_LOCKED");
+
+    let ended = editor().send("POST", "/page/lease/end?zone=storage&path=note.md", b"");
+    assert_eq!(ended.data()["ended"], true);
+    assert_eq!(write().status, 200);
+}
