@@ -12,6 +12,7 @@ from people.chats import uploads
 from people.content import edit, history, played, preview
 from people.files import files, keyboard, many, moves, order
 from people.firefox import firefox
+from people.habits import arranged, carried, drafts, returning
 from people.kinds import kinds
 from people.languages import languages
 from people.looks import contrast, german, phone, quick, shown
@@ -26,7 +27,7 @@ Scenario = Callable[[World], None]
 
 #: What people do at a desk and on a phone.
 MAIN: tuple[Scenario, ...] = (
-    kinds, views, files, upload, download, preview, edit, history, search, moves, changes, uploads, links, together, ownership,
+    kinds, views, files, arranged, upload, download, preview, edit, history, search, moves, changes, uploads, links, together, ownership,
 )
 
 #: A little of everything, for every change.
@@ -34,7 +35,7 @@ SMOKE = ("kinds", "kinds-phone", "views", "views-phone", "upload", "history", "l
 
 #: What is done at a desk alone, or looks at both by itself.
 OTHERS: tuple[Scenario, ...] = (
-    keyboard, order, undone, languages, folders, resumable, played, tokens, departure, provider, bin, admin, attacks, many, shown, phone,
+    keyboard, order, carried, returning, drafts, undone, languages, folders, resumable, played, tokens, departure, provider, bin, admin, attacks, many, shown, phone,
     german, contrast, quick, firefox,
 )
 

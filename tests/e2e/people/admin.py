@@ -31,6 +31,10 @@ def _oversee(here: World) -> None:
     here.sign_in(here.told("token", "create", "--user", "ada"))
     page.see("link", "Documents")
     check.equal("no way there", page.count("link", "Administration"), 0)
+    window.open(f"{here.server.url}/admin")
+    page.see("alert")
+    check.that("the page says why", not page.says("Loading"))
+    here.clean("administration for others")
     here.sign_out()
 
     window.open(f"{here.server.url}/admin")

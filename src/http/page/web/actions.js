@@ -2,13 +2,13 @@
 
 import { acting, address, archive, call, execute, place, Refusal, send } from "./api.js";
 import { ask, askText } from "./dialog.js";
-import { base, join } from "./format.js";
+import { base, join, parent } from "./format.js";
 import { fetched } from "./later.js";
 import { openMenuOf } from "./menu.js";
 import { openLink } from "./links.js";
 import { openRights } from "./groups.js";
-import { CROSSINGS, openTarget } from "./target.js";
-import { attempt, go, isSameZone, isVersioned, listing, location, reload, selection, tell } from "./state.js";
+import { openTarget } from "./target.js";
+import { attempt, clip, go, isSameZone, isVersioned, listing, location, reload, selection, tell } from "./state.js";
 import { word } from "./words.js";
 
 /** @typedef {import("./state.js").Entry} Entry */
@@ -29,10 +29,12 @@ export function actionsFor(chosen) {
     isOne && { id: "open", label: word("open"), icon: "next", run: () => open(one) },
     { id: "download", label: word("download"), icon: "download", run: () => download(chosen) },
     isOne && mayChange && { id: "rename", label: word("rename"), icon: "rename", run: () => rename(one) },
-    zone !== "group" || mayChange
-      ? { id: "move", label: word("move_or_copy"), icon: "move", run: () => move(chosen) } : undefined,
+    { id: "move", label: word("move_or_copy"), icon: "move", run: () => move(chosen) },
     isOne && { id: "link", label: word("link"), icon: "link", run: () => openLink(one) },
+    { id: "copy", label: word("copy"), icon: "copy", run: () => take(chosen, true) },
+    mayDelete && { id: "cut", label: word("cut"), icon: "cut", run: () => take(chosen, false) },
     isOne && isVersioned.value && { id: "history", label: word("history"), icon: "history", run: () => showHistory(pathOf(one)) },
+    isOne && { id: "details", label: word("details"), icon: "details", run: () => showDetails(one) },
     isOne && one.own && { id: "rights", label: word("rights"), icon: "rights", run: () => openRights(one) },
     mayDelete && { id: "delete", label: word("delete"), icon: "delete", danger: true, run: () => remove(chosen) },
   ];
@@ -47,6 +49,15 @@ export function pathOf(entry) {
 /** @param {string} path of a file or folder; empty for the whole zone @param {import("./api.js").Zone} zone */
 export function showHistory(path, zone = location.value) {
   attempt(async () => (await fetched(() => import("./history.js"))).openHistory(path, zone));
+}
+
+/** @param {Entry} entry */
+function showDetails(entry) {
+  attempt(async () => (await fetched(() => import("./details.js"))).openDetails(entry));
+}
+
+export function showKeys() {
+  attempt(async () => (await fetched(() => import("./keys.js"))).openKeys());
 }
 
 /** @param {Entry} entry */
@@ -112,8 +123,9 @@ export async function newFolder() {
 }
 
 export async function newFile() {
-  const name = await askText({ title: word("new_file"), label: word("name"), value: ".md", selects: 0, action: word("create") });
-  if (!name) return;
+  const given = await askText({ title: word("new_file"), label: word("name"), hint: word("new_file_hint"), action: word("create") });
+  if (!given) return;
+  const name = given.includes(".") ? given : `${given}.md`;
   const { path } = location.value;
   if (listing.value.entries.some((entry) => entry.name === name)) {
     return tell(word("exists", name), { kind: "error" });
@@ -162,38 +174,77 @@ export async function remove(chosen) {
 }
 
 /** @param {Entry[]} chosen */
-export async function move(chosen) {
+async function move(chosen) {
   const target = await openTarget(chosen);
-  if (!target) return;
-  const from = acting(location.value);
-  const paths = chosen.map(pathOf);
-  let gone = 0;
-  await change(async () => {
-    for (const path of paths) {
-      await carry(from, path, target);
-      gone += 1;
-    }
-  });
-  // What was copied is in nobody's way, and commands that copy are in no list.
-  if (gone > 0) tell(word(target.copies ? "copied_files" : "moved"), { action: undoOf(from, !target.copies) });
+  if (target) await carry(location.value, chosen.map(pathOf), target);
+}
+
+/** Keeps what is to be pasted. @param {Entry[]} chosen @param {boolean} copies */
+export function take(chosen, copies) {
+  clip.value = { from: location.value, paths: chosen.map(pathOf), copies };
+  tell(word("taken", chosen.length === 1 ? `“${chosen[0].name}”` : `${chosen.length} ${word("items")}`));
+}
+
+/** Puts what was copied or cut into the directory that is shown. */
+export async function paste() {
+  if (!clip.value) return;
+  const { from, paths, copies } = clip.value;
+  if (!copies) clip.value = null;
+  await carry(from, paths, { ...location.value, copies });
 }
 
 /**
- * Moves or copies one entry.
- * @param {any} from @param {string} path @param {{zone: string, group?: string, path: string, copies: boolean}} to
+ * Copies or moves entries into a directory of any place. Where a name is taken, a person decides once for all.
+ * @param {import("./api.js").Zone} source @param {string[]} paths @param {import("./target.js").Target} to
  */
-async function carry(from, path, to) {
-  const dest = join(to.path, base(path));
-  if (isSameZone(from, to)) {
-    return to.copies
-      ? execute("cp", ["-r", "-n", "--", path, dest], from)
-      : call("shed_rename", { ...place(from), old_path: path, new_path: dest });
-  }
-  const { chat, action } = from;
-  if (to.group) {
-    return call("shed_copy_to_group", { chat, action, src_zone: from.zone, src_path: path, group: to.group, dest_path: dest });
-  }
-  return call(CROSSINGS[`${from.zone}-${to.zone}`].operation, { chat, action, src: path, dest });
+export async function carry(source, paths, to) {
+  const from = acting(source);
+  let carried = 0;
+  /** @type {string|null} */
+  let decided = null;
+  await change(async () => {
+    for (const path of paths) {
+      const isHere = isSameZone(from, to) && parent(path) === to.path;
+      if (isHere && !to.copies) continue;
+      for (let number = 1; ; number += 1) {
+        const name = isHere || decided === "keep" ? numbered(base(path), number) : base(path);
+        const given = { from: addressOf(from, path), to: addressOf(to, join(to.path, name)), move: !to.copies, overwrite: decided === "replace" };
+        try {
+          await call("shed_copy", { chat: from.chat ?? to.chat, action: from.action, ...given });
+          carried += 1;
+          break;
+        } catch (error) {
+          if (!(error instanceof Refusal) || error.code !== "FILE_EXISTS" || decided === "replace" || number > 99) throw error;
+          if (!isHere) decided ??= await askAboutTaken(`“${base(path)}”`);
+          if (!isHere && !decided) return;
+        }
+      }
+    }
+  });
+  if (carried > 0) tell(word(to.copies ? "copied_files" : "moved"), { action: undoOf(from) });
+}
+
+/** A path with its zone in front. @param {import("./api.js").Zone} zone @param {string} path */
+function addressOf({ zone, group }, path) {
+  return `${group ? `group/${group}` : zone}/${path}`;
+}
+
+/** A name with a number before its extension; the first is the name itself. @param {string} name @param {number} number */
+function numbered(name, number) {
+  const dot = name.lastIndexOf(".");
+  const [stem, end] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ""];
+  return number === 1 ? name : `${stem} (${number})${end}`;
+}
+
+/** Asks what becomes of a name that is taken; null where nothing is done. @param {string} what */
+export function askAboutTaken(what) {
+  return ask({
+    title: word("exists", what),
+    answers: [
+      { value: "keep", label: word("keep_both"), kind: "" },
+      { value: "replace", label: word("replace"), kind: "danger" },
+    ],
+  });
 }
 
 /** Shows the actions of some entries beside the pointer. @param {MouseEvent} event @param {Entry[]} chosen */

@@ -2,11 +2,11 @@
 // what a file is called.
 
 import { html, signal, useEffect, useRef } from "./lib/core.js";
-import { administer, overview } from "./api.js";
+import { administer, overview, Refusal } from "./api.js";
 import { ask, Dialog } from "./dialog.js";
 import { count, instant, size } from "./format.js";
 import { Icon } from "./icons.js";
-import { attempt, dialog, personal, tell } from "./state.js";
+import { attempt, dialog, personal, session, tell } from "./state.js";
 import { word } from "./words.js";
 
 /** Parts of the overview, and what is asked for each. */
@@ -15,9 +15,15 @@ const PARTS = ["tenants", "running", "links", "locks", "overview"];
 const part = personal("tenants");
 const found = personal(/** @type {any} */ (null));
 
+/** Why nothing is shown to this person. */
+const refused = personal(/** @type {Refusal|null} */ (null));
+
 async function reload() {
   const name = part.value;
-  const answer = await attempt(() => overview(name));
+  const answer = await attempt(() => overview(name).catch((error) => {
+    if (error.status !== 403) throw error;
+    refused.value = error;
+  }));
   if (answer && part.value === name) found.value = answer;
 }
 
@@ -189,6 +195,11 @@ export function Admin() {
   useEffect(() => {
     reload();
   }, []);
+  if (refused.value) {
+    const isShared = session.value.mode === "shared";
+    return html`<div class="nothing" role="alert"><h2>${word("administration")}</h2>
+      <p>${isShared ? word("admin_shared") : refused.value.message}</p>${!isShared && html`<p>${refused.value.hint}</p>`}</div>`;
+  }
   const View = VIEWS[/** @type {keyof typeof VIEWS} */ (part.value)];
   return html`<div class="results admin">
     <h2>${word("administration")}</h2>

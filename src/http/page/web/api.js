@@ -40,9 +40,28 @@ async function refusal(response) {
   return new Refusal(response.status, error);
 }
 
-/** Runs an operation and gives its data; in a chat and as part of what a person does, if they are given. @param {string} operation @param {{chat?: string, action?: string}} given */
-export async function call(operation, { chat, action, ...given } = {}) {
-  return post(operation, given, { ...(chat && { "X-Session-Id": chat }), ...named(action) });
+/**
+ * Runs an operation and gives its data; in a chat, as part of what a person does, and through the lease of an editor, if they are given.
+ * @param {string} operation @param {{chat?: string, action?: string, lease?: string}} given
+ */
+export async function call(operation, { chat, action, lease, ...given } = {}) {
+  return post(operation, given, { ...(chat && { "X-Session-Id": chat }), ...named(action), ...leased(lease) });
+}
+
+/** The lease of an editor, for the server. @param {string} [token] @returns {Record<string, string>} */
+function leased(token) {
+  return token ? { "Lock-Token": `<${token}>` } : {};
+}
+
+/** Takes a file for an editor, or keeps it. @param {Zone} zone @param {string} path @param {string} [token] @returns {Promise<{token: string, seconds: number}>} */
+export function takeLease(zone, path, token) {
+  return post(`page/lease?${query(zone, { path })}`, {}, leased(token));
+}
+
+/** Gives a file of an editor back, also while the page is being left. @param {Zone} zone @param {string} path @param {string} token */
+export function endLease(zone, path, token) {
+  const headers = { ...OWN, ...leased(token) };
+  fetch(`page/lease/end?${query(zone, { path })}`, { method: "POST", headers, keepalive: true }).catch(() => {});
 }
 
 /** A place in which a person does something that can be taken back as one. @template {Zone} Z @param {Z} zone @returns {Z & {action: string}} */

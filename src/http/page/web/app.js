@@ -1,7 +1,9 @@
 // The page: places at the left, the list, and what lies over it.
 
-import { effect, html, render, signal } from "./lib/core.js";
-import { dialog, failure, listing, location, menuOpen, session, start, tell } from "./state.js";
+import { effect, html, render } from "./lib/core.js";
+import { clip, dialog, failure, listing, location, menuOpen, session, start, tell } from "./state.js";
+import { paste } from "./actions.js";
+import { dropInto, isCarrying } from "./drag.js";
 import { send } from "./api.js";
 import { day } from "./format.js";
 import { later } from "./later.js";
@@ -11,7 +13,7 @@ import { Notes } from "./notes.js";
 import { Preview } from "./preview.js";
 import { Sidebar } from "./sidebar.js";
 import { Header, Toolbar } from "./toolbar.js";
-import { takeDropped, Transfers } from "./upload.js";
+import { sendFiles, Transfers } from "./upload.js";
 import { language, word } from "./words.js";
 
 document.documentElement.lang = language;
@@ -20,32 +22,28 @@ const Admin = later(() => import("./admin.js"), "Admin");
 const Chats = later(() => import("./chats.js"), "Chats");
 const Changes = later(() => import("./changes.js"), "Changes");
 const Bin = later(() => import("./bin.js"), "Bin");
+const Recent = later(() => import("./recent.js"), "Recent");
 const Results = later(() => import("./search.js"), "Results");
 const Tokens = later(() => import("./tokens.js"), "Tokens");
 
-const dragged = signal(false);
+// A file that misses every place must not take the place of the page.
+window.addEventListener("drop", (event) => event.preventDefault());
+window.addEventListener("dragover", (event) => {
+  if (!event.defaultPrevented && event.dataTransfer) event.dataTransfer.dropEffect = "none";
+  event.preventDefault();
+});
 
 /** Files may be dropped wherever the list is. */
-function drop() {
-  const mayDrop = () => !location.value.view && (listing.value.writable || location.value.zone === "uploads");
-  return {
-    onDragOver: (/** @type {DragEvent} */ event) => {
-      event.preventDefault();
-      if (!mayDrop()) return;
-      if (event.dataTransfer) event.dataTransfer.dropEffect = "copy";
-      dragged.value = true;
-    },
-    onDragLeave: (/** @type {DragEvent} */ event) => {
-      const inside = /** @type {Element} */ (event.currentTarget).contains(/** @type {Node|null} */ (event.relatedTarget));
-      if (!inside) dragged.value = false;
-    },
-    onDrop: (/** @type {DragEvent} */ event) => {
-      event.preventDefault();
-      dragged.value = false;
-      if (mayDrop() && event.dataTransfer) takeDropped(event.dataTransfer);
-    },
-  };
-}
+const drop = () => (location.value.view || isCarrying() ? {} : dropInto(location.value, listing.value.writable));
+
+// Pictures of the screen and files of the machine, or what was copied here.
+window.addEventListener("paste", (event) => {
+  const isField = /** @type {Element} */ (event.target).closest?.("input, textarea, [contenteditable], dialog");
+  if (isField || location.value.view || location.value.open || dialog.value) return;
+  const files = [...event.clipboardData?.files ?? []];
+  if (files.length > 0) sendFiles(files.map((file) => ({ name: file.name, file })));
+  else if (clip.value && listing.value.writable) paste();
+});
 
 function SignIn() {
   const submit = async (/** @type {SubmitEvent} */ event) => {
@@ -81,6 +79,7 @@ function Place() {
   if (view === "chats") return html`<${Chats} />`;
   if (view === "changes") return html`<${Changes} key=${location.value.answer} answer=${location.value.answer} />`;
   if (view === "bin") return html`<${Bin} />`;
+  if (view === "recent") return html`<${Recent} />`;
   if (view === "search") return html`<${Results} />`;
   const end = listing.value.ends_on;
   return html`<${Toolbar} />
@@ -99,10 +98,10 @@ function Page() {
     ${menuOpen.value && html`<div class="shade" onClick=${() => (menuOpen.value = false)}></div>`}
     <div class="body">
       <${Header} />
-      <main class=${dragged.value ? "dragged" : ""} ...${drop()}>
+      <main ...${drop()}>
         <h1 class="hidden">${word("files")}</h1>
         <${Place} />
-        ${dragged.value && html`<p class="drop-note">${word("drop_here")}</p>`}
+        <p class="drop-note">${word("drop_here")}</p>
       </main>
     </div>
     <${Transfers} />

@@ -43,20 +43,20 @@ export function Dialog({ title, wide, children, actions, onClose = close, onSubm
 
 /**
  * Asks for a text. Gives null where the person changed their mind.
- * @param {{title: string, label: string, value?: string, action: string, selects?: number}} given
+ * @param {{title: string, label: string, value?: string, hint?: string, action: string, selects?: number}} given
  * @returns {Promise<string|null>}
  */
-export function askText({ title, label, value = "", action, selects }) {
+export function askText({ title, label, value = "", hint, action, selects }) {
   return new Promise((resolve) => {
     const end = (/** @type {string|null} */ answer) => {
       close();
       resolve(answer);
     };
-    dialog.value = () => html`<${TextQuestion} ...${{ title, label, value, action, selects, end }} />`;
+    dialog.value = () => html`<${TextQuestion} ...${{ title, label, value, hint, action, selects, end }} />`;
   });
 }
 
-function TextQuestion({ title, label, value, action, selects, end }) {
+function TextQuestion({ title, label, value, hint, action, selects, end }) {
   const input = useRef(/** @type {HTMLInputElement|null} */ (null));
   useEffect(() => {
     input.current?.focus();
@@ -69,7 +69,7 @@ function TextQuestion({ title, label, value, action, selects, end }) {
   return html`<${Dialog} title=${title} onClose=${() => end(null)} onSubmit=${submit}
       actions=${html`<button type="button" onClick=${() => end(null)}>${word("cancel")}</button>
         <button class="primary">${action}</button>`}>
-    <label>${label}<input ref=${input} defaultValue=${value} autocomplete="off" spellcheck=${false} required /></label>
+    <label>${label}<input ref=${input} defaultValue=${value} placeholder=${hint} autocomplete="off" spellcheck=${false} required /></label>
   <//>`;
 }
 

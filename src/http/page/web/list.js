@@ -1,11 +1,14 @@
 // The list of a directory. Only the rows that can be seen are in the page, so its length does not
 // matter.
 
-import { html, signal, useEffect, useLayoutEffect, useRef } from "./lib/core.js";
-import { actionsFor, open, openMenu, remove, rename } from "./actions.js";
-import { date, instant, parent, size } from "./format.js";
+import { html, signal, useEffect, useLayoutEffect, useRef, useState } from "./lib/core.js";
+import { actionsFor, open, openMenu, pathOf, remove, rename, showKeys, take } from "./actions.js";
+import { address } from "./api.js";
+import { dragOf, dropInto } from "./drag.js";
+import { date, extension, instant, join, parent, size } from "./format.js";
 import { EntryIcon, Icon } from "./icons.js";
-import { cursor, entries, failure, go, listing, loading, location, reload, selected, selection, sort } from "./state.js";
+import { openMenuOf } from "./menu.js";
+import { cursor, entries, failure, go, listing, loading, location, look, reload, selected, selection } from "./state.js";
 import { word } from "./words.js";
 
 /** Rows above and below what can be seen. */
@@ -14,6 +17,11 @@ const MARGIN = 6;
 const top = signal(0);
 const height = signal(0);
 const rowHeight = signal(48);
+/** Entries beside each other: one, or as many tiles as there is room for. */
+const perRow = signal(1);
+
+/** How far below the beginning of the list an entry is. @param {number} index */
+const topOf = (index) => Math.floor(index / perRow.value) * rowHeight.value;
 
 /** Where a range of the selection begins. */
 let anchor = 0;
@@ -56,41 +64,70 @@ function jump(key, now) {
 /** @param {KeyboardEvent} event */
 function press(event) {
   const last = entries.value.length - 1;
-  const page = Math.max(1, Math.floor(height.value / rowHeight.value) - 1);
+  const line = perRow.value;
+  const page = line * Math.max(1, Math.floor(height.value / rowHeight.value) - 1);
   const entry = entries.value[cursor.value];
-  const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+  const chosen = selected.value.length > 0 ? selected.value : [entry].filter(Boolean);
+  const sideways = line > 1 ? { ArrowLeft: -1, ArrowRight: 1 } : {};
+  const steps = { ...sideways, ArrowDown: line, ArrowUp: -line, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+  const isCommand = event.ctrlKey || event.metaKey;
   const step = steps[/** @type {keyof typeof steps} */ (event.key)];
   if (step !== undefined) {
     const to = Math.max(0, Math.min(last, cursor.value + step));
     // The first key only shows where one is.
-    const begins = selection.value.size === 0 && cursor.value === 0 && step === 1;
+    const begins = selection.value.size === 0 && cursor.value === 0 && event.key.startsWith("Arrow") && step > 0;
     if (event.ctrlKey) cursor.value = to;
     else select(begins ? 0 : to, { range: event.shiftKey });
   } else if (event.key === "Enter" && entry) open(entry);
   else if (event.key === " " && entry) select(cursor.value, { toggle: true });
-  else if (event.key === "a" && (event.ctrlKey || event.metaKey)) selectAll();
+  else if (event.key === "a" && isCommand) selectAll();
+  else if (event.key === "c" && isCommand && chosen.length) take(chosen, true);
+  else if (event.key === "x" && isCommand && may(chosen, "cut")) take(chosen, false);
   else if (event.key === "Escape") selection.value = new Set();
-  else if (event.key === "Delete" && selected.value.length && may("delete")) remove(selected.value);
-  else if (event.key === "F2" && selected.value.length === 1 && may("rename")) rename(selected.value[0]);
+  else if (event.key === "Delete" && may(chosen, "delete")) remove(chosen);
+  else if (event.key === "F2" && may(chosen, "rename")) rename(chosen[0]);
+  else if ((event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) && entry) showMenu(chosen);
+  else if (event.key === "?") showKeys();
   else if (event.key === "Backspace" && location.value.path) go({ path: parent(location.value.path) });
   else if (event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) jump(event.key, event.timeStamp);
   else return;
   event.preventDefault();
 }
 
-/** @param {string} id */
-function may(id) {
-  return actionsFor(selected.value).some((action) => action.id === id);
+/** @param {import("./state.js").Entry[]} chosen @param {string} id */
+function may(chosen, id) {
+  return chosen.length > 0 && actionsFor(chosen).some((action) => action.id === id);
+}
+
+/** Shows what can be done with entries below the one that the keyboard is on. @param {import("./state.js").Entry[]} chosen */
+function showMenu(chosen) {
+  const box = document.getElementById(`row-${cursor.value}`)?.getBoundingClientRect();
+  if (box) openMenuOf(new MouseEvent("contextmenu", { clientX: box.left + 60, clientY: box.bottom }), actionsFor(chosen));
 }
 
 /** @param {{by: string, label: string}} given */
 function Heading({ by, label }) {
-  const { by: chosen, falls } = sort.value;
+  const { by: chosen, falls } = look.value;
   const isChosen = by === chosen;
-  const turn = () => (sort.value = { by, falls: isChosen ? !falls : false });
+  const turn = () => (look.value = { ...look.value, by, falls: isChosen ? !falls : false });
   return html`<div role="columnheader" class="cell cell-${by}" aria-sort=${isChosen ? (falls ? "descending" : "ascending") : "none"}>
     <button class="text" onClick=${turn} tabindex="0">${label}${isChosen && html`<${Icon} name=${falls ? "sort_down" : "sort_up"} size=${16} />`}</button>
   </div>`;
+}
+
+/** Pictures that show themselves on a tile, up to so many bytes. */
+const PICTURES = ["png", "jpg", "jpeg", "gif", "webp", "avif", "svg"];
+const PICTURE_MAX = 512 * 1024;
+
+/** The picture of an entry on a tile: what it shows itself, if it is a picture. @param {{entry: import("./state.js").Entry}} given */
+function Tile({ entry }) {
+  const [isBroken, setBroken] = useState(false);
+  const end = extension(entry.name);
+  if (isBroken || entry.type === "directory" || entry.size > PICTURE_MAX || !PICTURES.includes(end)) {
+    return html`<span class="tile"><${EntryIcon} entry=${entry} size=${64} /></span>`;
+  }
+  const source = address(location.value, pathOf(entry), true);
+  return html`<span class="tile"><img class=${end === "svg" ? "whole" : ""} src=${source} alt="" loading="lazy" draggable=${false} onError=${() => setBroken(true)} /></span>`;
 }
 
 /** @param {{entry: import("./state.js").Entry, index: number, hasOwners: boolean}} given */
@@ -118,12 +155,16 @@ function Row({ entry, index, hasOwners }) {
     if (!isSelected) select(index, {});
     openMenu(event, isSelected ? selected.value : [entry]);
   };
+  const { zone, group, chat, path } = location.value;
+  const share = 100 / perRow.value;
+  const place = { top: `${topOf(index)}px`, left: `${(index % perRow.value) * share}%`, width: `${share}%` };
   return html`<div role="row" id=${`row-${index}`} class="row ${isSelected ? "selected" : ""} ${cursor.value === index ? "cursor" : ""}"
-      aria-rowindex=${index + 2} aria-selected=${isSelected} style=${{ top: `${index * rowHeight.value}px` }}
+      aria-rowindex=${index + 2} aria-selected=${isSelected} style=${place}
+      ...${dragOf(entry)} ...${isFolder ? dropInto({ zone, group, chat, path: join(path, entry.name) }, listing.value.writable) : {}}
       onClick=${click} onDblClick=${() => open(entry)} onContextMenu=${menu}>
     <div role="gridcell" class="cell cell-tick"><button class="box" role="checkbox" tabindex="-1" aria-checked=${isSelected}
       aria-label=${`${word("select")} ${entry.name}`}><${Icon} name="check" size=${16} /></button></div>
-    <div role="gridcell" class="cell cell-name"><${EntryIcon} entry=${entry} /><span class="entry-name" title=${entry.name}>${entry.name}</span>
+    <div role="gridcell" class="cell cell-name">${look.value.tiles ? html`<${Tile} key=${entry.modified} entry=${entry} />` : html`<${EntryIcon} entry=${entry} />`}<span class="entry-name" title=${entry.name}>${entry.name}</span>
       ${!entry.writable && location.value.zone === "group" && !isFolder && html`<span class="read-only" title=${word("read_only")}><${Icon} name="lock" size=${15} /></span>`}
       <span class="small">${isFolder ? "" : `${size(entry.size)} · `}${date(entry.modified)}</span></div>
     ${hasOwners && html`<div role="gridcell" class="cell cell-owner">${entry.own ? word("you") : entry.owner ?? ""}</div>`}
@@ -153,13 +194,16 @@ export function List() {
     const element = /** @type {HTMLElement} */ (scroller.current);
     const measure = () => {
       height.value = element.clientHeight;
-      rowHeight.value = parseFloat(getComputedStyle(element).getPropertyValue("--row"));
+      const style = getComputedStyle(element);
+      rowHeight.value = parseFloat(style.getPropertyValue("--row"));
+      const width = parseFloat(style.getPropertyValue("--tile"));
+      perRow.value = width ? Math.max(1, Math.floor(element.clientWidth / width)) : 1;
     };
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     measure();
     return () => observer.disconnect();
-  }, []);
+  }, [look.value.tiles]);
   const { zone, group, chat, path } = location.value;
   const isFirst = useRef(true);
   useEffect(() => {
@@ -170,18 +214,18 @@ export function List() {
   }, [zone, group, chat, path]);
   useEffect(() => {
     const element = /** @type {HTMLElement} */ (scroller.current);
-    const place = cursor.value * rowHeight.value;
+    const place = topOf(cursor.value);
     const head = rowHeight.value;
     if (place < element.scrollTop) element.scrollTop = place;
     else if (place + rowHeight.value + head > element.scrollTop + element.clientHeight) {
       element.scrollTop = place + rowHeight.value + head - element.clientHeight;
     }
   }, [cursor.value]);
-  const first = Math.max(0, Math.floor(top.value / rowHeight.value) - MARGIN);
-  const last = Math.min(all.length, Math.ceil((top.value + height.value) / rowHeight.value) + MARGIN);
+  const first = Math.max(0, Math.floor(top.value / rowHeight.value) - MARGIN) * perRow.value;
+  const last = Math.min(all.length, (Math.ceil((top.value + height.value) / rowHeight.value) + MARGIN) * perRow.value);
   const isAll = all.length > 0 && selection.value.size === all.length;
   const active = all.length > 0 && cursor.value >= first && cursor.value < last ? `row-${cursor.value}` : undefined;
-  return html`<div class="list ${hasOwners ? "with-owners" : ""}" ref=${scroller} role="grid" tabindex="0" aria-multiselectable="true"
+  return html`<div class="list ${hasOwners ? "with-owners" : ""} ${look.value.tiles ? "tiles" : ""}" ref=${scroller} role="grid" tabindex="0" aria-multiselectable="true"
       aria-label=${word("files")} aria-rowcount=${all.length + 1} aria-activedescendant=${active}
       onScroll=${(/** @type {Event} */ event) => (top.value = /** @type {HTMLElement} */ (event.target).scrollTop)} onKeyDown=${press}>
     <div role="rowgroup" class="head"><div role="row" class="row" aria-rowindex="1">
@@ -193,7 +237,7 @@ export function List() {
       <${Heading} by="modified" label=${word("modified")} />
       <div role="columnheader" class="cell cell-last"><span class="hidden">${word("more")}</span></div>
     </div></div>
-    <div role="rowgroup" class="rows" style=${{ height: `${all.length * rowHeight.value}px` }}>
+    <div role="rowgroup" class="rows" style=${{ height: `${Math.ceil(all.length / perRow.value) * rowHeight.value}px` }}>
       ${all.slice(first, last).map((entry, offset) =>
         html`<${Row} key=${entry.name} entry=${entry} index=${first + offset} hasOwners=${hasOwners} />`)}
     </div>
@@ -205,5 +249,7 @@ export function List() {
 /** @param {import("./state.js").Entry[]} all */
 function summary(all) {
   const bytes = all.reduce((sum, entry) => sum + entry.size, 0);
-  return `${all.length} ${word(all.length === 1 ? "item" : "items")} · ${size(bytes)}`;
+  const hidden = listing.value.entries.length - all.length;
+  const shown = `${all.length} ${word(all.length === 1 ? "item" : "items")} · ${size(bytes)}`;
+  return hidden > 0 ? `${shown} · ${word("hidden_count", String(hidden))}` : shown;
 }

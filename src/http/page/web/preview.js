@@ -2,16 +2,17 @@
 
 import { html, signal, useEffect, useRef } from "./lib/core.js";
 import { acting, address, call, place, Refusal, text as textOf } from "./api.js";
-import { actionsFor, open, undoOf } from "./actions.js";
+import { drafts, openLease, saveEdit } from "./editing.js";
+import { actionsFor, undoOf } from "./actions.js";
 import { ask } from "./dialog.js";
 import { showText } from "./editor.js";
-import { date, extension, join, size } from "./format.js";
+import { date, extension, instant, join, size } from "./format.js";
 import { EntryIcon, Icon, kind } from "./icons.js";
 import { later } from "./later.js";
 import { showMarkdown } from "./markdown.js";
 import { openMenuOf } from "./menu.js";
 import { Notes } from "./notes.js";
-import { attempt, entries, EXTRACTED, go, isText, listing, location, personal, previewed, reload, tell } from "./state.js";
+import { attempt, entries, EXTRACTED, go, goBack, isText, listing, location, personal, previewed, reload, tell } from "./state.js";
 import { word } from "./words.js";
 
 /** Most bytes of a text that is shown or edited. */
@@ -25,8 +26,8 @@ const CsvTable = later(tables, "CsvTable");
 const DatabaseTable = later(tables, "DatabaseTable");
 const ZipTable = later(tables, "ZipTable");
 
-/** The working copy that is open, with what reads its text. */
-const edit = personal(/** @type {{text: string, read?: () => string, changed: boolean}|null} */ (null));
+/** The text that is edited: as it was when that began, as it is shown first, and what reads it. */
+const edit = personal(/** @type {import("./editing.js").Edit|null} */ (null));
 
 /** The file that the address names. */
 export function Preview() {
@@ -45,46 +46,61 @@ function FileView({ entry }) {
     edit.value = null;
     const before = /** @type {HTMLElement|null} */ (document.activeElement);
     element.current?.showModal();
-    return () => before?.focus?.();
+    // What was typed before the page was left or loaded again.
+    if (mayEdit && drafts.has(zone, full)) begin();
+    return () => {
+      if (edit.value) stop();
+      before?.focus?.();
+    };
   }, []);
 
+  const stop = () => {
+    edit.value?.lease.end();
+    edit.value = null;
+  };
   const leave = async () => {
-    if (edit.value) {
-      if (edit.value.changed) {
-        const answer = await ask({
-          title: word("unsaved"),
-          answers: [{ value: "discard", label: word("discard"), kind: "danger" }, { value: "save", label: word("save") }],
-        });
-        if (!answer) return false;
-        if (answer === "save") return save();
-      }
-      await attempt(() => call("shed_lockedit_cancel", { ...place(zone), path: full }));
-      edit.value = null;
+    if (edit.value?.changed) {
+      const answer = await ask({
+        title: word("unsaved"),
+        answers: [{ value: "discard", label: word("discard"), kind: "danger" }, { value: "save", label: word("save") }],
+      });
+      if (!answer) return false;
+      if (answer === "save") return save();
     }
+    if (edit.value) drafts.drop(zone, full);
+    stop();
     return true;
   };
   const close = async () => {
-    if (await leave()) go({ path });
+    if (await leave()) goBack();
   };
   const begin = async () => {
-    const given = { ...place(zone), path: full };
-    const isReadable = await attempt(async () => (await textOf(zone, full)) !== null);
-    const opened = isReadable && (await attempt(() => call("shed_lockedit_open", given)));
-    if (opened && !opened.is_binary) edit.value = { text: opened.content, changed: false };
-    if (opened?.is_binary) await attempt(() => call("shed_lockedit_cancel", given));
-    if (isReadable === false || opened?.is_binary) tell(word("not_text"));
+    const lease = await attempt(() => openLease(zone, full));
+    if (!lease) return;
+    const base = await attempt(() => textOf(zone, full));
+    if (typeof base !== "string") {
+      lease.end();
+      if (base === null) tell(word("not_text"));
+      return;
+    }
+    const draft = drafts.of(zone, full);
+    const changed = draft !== null && draft.text !== base;
+    edit.value = { base, text: changed ? draft.text : base, changed, lease };
+    if (!changed) return;
+    const discard = () => {
+      drafts.drop(zone, full);
+      if (edit.value) edit.value = { ...edit.value, text: base, changed: false };
+    };
+    tell(word("draft_back", instant(draft.at)), { action: { label: word("discard"), run: discard } });
   };
   const save = async () => {
-    const text = withEndsOf(edit.value?.text ?? "", edit.value?.read?.() ?? "");
+    const open = edit.value;
+    if (!open) return true;
     const here = acting(zone);
-    const done = await attempt(async () => {
-      const given = { ...place(here), path: full };
-      await call("shed_lockedit_overwrite", { ...given, content: text });
-      await call("shed_lockedit_save", given);
-      return true;
-    });
+    const done = await attempt(() => saveEdit(here, full, open));
     if (!done) return false;
-    edit.value = null;
+    drafts.drop(zone, full);
+    stop();
     tell(word("saved"), { action: undoOf(here, listing.value.keeps_deleted) });
     await reload();
     return true;
@@ -92,14 +108,14 @@ function FileView({ entry }) {
   const step = async (/** @type {number} */ by) => {
     const files = entries.value.filter((one) => one.type === "file");
     const next = files[files.findIndex((one) => one.name === name) + by];
-    if (next && (await leave())) open(next);
+    if (next && (await leave())) go({ path, open: next.name }, true);
   };
   const press = (/** @type {KeyboardEvent} */ event) => {
     if (edit.value || event.target !== element.current) return;
     if (event.key === "ArrowLeft") step(-1);
     if (event.key === "ArrowRight") step(1);
   };
-  const mayEdit = entry.writable && !edit.value && isText(name) && entry.size <= TEXT_MAX && !isShownOtherwise(name);
+  const mayEdit = entry.writable && isText(name) && entry.size <= TEXT_MAX && !isShownOtherwise(name);
   const others = actionsFor([entry]).filter((action) => !["open", "download"].includes(action.id));
   return html`<dialog class="preview" ref=${element} aria-labelledby="preview-title" onKeyDown=${press}
       onCancel=${(/** @type {Event} */ event) => { event.preventDefault(); close(); }}>
@@ -118,17 +134,11 @@ function FileView({ entry }) {
     </header>
     <div class="shown">
       ${edit.value
-        ? html`<${Text} key="edit" name=${name} text=${edit.value.text} writable onSave=${save} />`
+        ? html`<${Text} key=${edit.value.text} name=${name} text=${edit.value.text} writable onSave=${save} />`
         : html`<${Shown} key=${`${full}-${entry.modified}`} zone=${zone} path=${full} entry=${entry} />`}
     </div>
     <${Notes} layer="preview" />
   </dialog>`;
-}
-
-/** An edited text with the line ends that the text had. @param {string} old @param {string} edited */
-function withEndsOf(old, edited) {
-  const end = old.match(/\r\n|\r|\n/)?.[0] ?? "\n";
-  return end === "\n" ? edited : edited.replace(/\n/g, end);
 }
 
 /** Whether a file is text only to programs. @param {string} name */
@@ -179,7 +189,9 @@ function Text({ name, text, writable = false, onSave }) {
   const fill = (/** @type {HTMLElement|null} */ element) => {
     if (!element || element.shadowRoot) return;
     const onChange = () => {
-      if (edit.value && !edit.value.changed) edit.value = { ...edit.value, changed: true };
+      if (!edit.value) return;
+      if (!edit.value.changed) edit.value = { ...edit.value, changed: true };
+      drafts.keep(location.value, join(location.value.path, name), () => edit.value?.read?.());
     };
     showText(element, name, text, { label: name, writable, onChange, onSave }).then((read) => {
       if (writable && edit.value) edit.value.read = read;

@@ -1,6 +1,7 @@
 // The places at the left, and how much of them is used.
 
 import { html } from "./lib/core.js";
+import { dropInto } from "./drag.js";
 import { size } from "./format.js";
 import { Icon } from "./icons.js";
 import { attempt, hash, leave, location, menuOpen, session, stats, zones } from "./state.js";
@@ -11,7 +12,7 @@ import { word } from "./words.js";
 function Place({ zone, group, label }) {
   const here = location.value;
   const isHere = (!here.view || here.view === "chats") && here.zone === zone && here.group === group;
-  return html`<li><a href=${hash({ zone, group, path: "" })} aria-current=${isHere ? "page" : undefined}>
+  return html`<li><a href=${hash({ zone, group, path: "" })} ...${zone === "uploads" ? {} : dropInto({ zone, group, path: "" })} aria-current=${isHere ? "page" : undefined}>
     <${Icon} name=${group ? "group" : `zone_${zone}`} /><span>${group ? label : word(label)}</span>
   </a></li>`;
 }
@@ -48,6 +49,8 @@ export function Sidebar() {
       <ul>${shared.map((zone) => html`<${Place} key=${zone.group} ...${zone} />`)}</ul>`}
     <div class="below">
       <ul>
+        <li><a href="#/recent" aria-current=${location.value.view === "recent" ? "page" : undefined}>
+          <${Icon} name="recent" /><span>${word("recent")}</span></a></li>
         <li><a href="#/changes" aria-current=${location.value.view === "changes" ? "page" : undefined}>
           <${Icon} name="history" /><span>${word("changes")}</span></a></li>
         ${stats.value?.bin && html`<li><a href="#/bin" aria-current=${location.value.view === "bin" ? "page" : undefined}>

@@ -2,11 +2,11 @@
 
 import { batch, computed, effect, signal } from "./lib/core.js";
 import { call, place, read, Refusal } from "./api.js";
-import { extension } from "./format.js";
+import { base, extension, parent } from "./format.js";
 import { word } from "./words.js";
 
 /** @typedef {{name: string, type: "file"|"directory", size: number, modified: number, writable: boolean, owner?: string, own?: boolean, mode?: string}} Entry */
-/** @typedef {{zone: string, group?: string, chat?: string, path: string, open?: string, view?: "links"|"tokens"|"bin"|"admin"|"changes"|"chats"|"search", query?: string, answer?: string}} Location */
+/** @typedef {{zone: string, group?: string, chat?: string, path: string, open?: string, view?: "links"|"tokens"|"bin"|"admin"|"changes"|"recent"|"chats"|"search", query?: string, answer?: string}} Location */
 
 /** What happens when somebody leaves. @type {(() => void)[]} */
 const farewells = [];
@@ -26,6 +26,22 @@ export function personal(initial) {
   return made;
 }
 
+/**
+ * A signal that this browser keeps: how somebody likes the page is so again the next time.
+ * @template {object} T @param {string} name @param {T} initial
+ */
+function kept(name, initial) {
+  const place = `fileshed.${name}`;
+  const made = signal(initial);
+  try {
+    made.value = { ...initial, ...JSON.parse(localStorage.getItem(place) ?? "{}") };
+    effect(() => localStorage.setItem(place, JSON.stringify(made.value)));
+  } catch {
+    // A browser that keeps nothing begins anew each time.
+  }
+  return made;
+}
+
 /** Who is signed in; null until the server has said so. */
 export const session = signal(/** @type {any} */ (null));
 /** Groups whose files the caller shares. */
@@ -41,11 +57,14 @@ export const listing = personal(/** @type {{writable: boolean, keeps_deleted?: b
 /** Whether it is on its way, and what went wrong. */
 export const loading = signal(false);
 export const failure = signal(/** @type {Refusal|null} */ (null));
-export const sort = signal({ by: "name", falls: false });
+/** The look of lists: their order, tiles or rows, and whether names that begin with a dot are shown. */
+export const look = kept("look", { by: "name", falls: false, tiles: false, hidden: false });
 /** Names of what is selected. */
 export const selection = personal(/** @type {Set<string>} */ (new Set()));
 /** Which row the keyboard is on. */
 export const cursor = signal(0);
+/** What was copied or cut, to be pasted. */
+export const clip = personal(/** @type {{from: Location, paths: string[], copies: boolean}|null} */ (null));
 /** What lies over the page: a function that gives it. */
 export const dialog = personal(/** @type {null|(() => any)} */ (null));
 /** Notes at the bottom. */
@@ -56,18 +75,18 @@ export const menuOpen = signal(false);
 /** The order of names in the language of the person. */
 export const { compare } = new Intl.Collator([...navigator.languages], { numeric: true });
 
-/** The entries in the order that was asked for: folders first. */
+/** The entries that are shown, in the order that was asked for: folders first. */
 export const entries = computed(() => {
-  const { by, falls } = sort.value;
+  const { by, falls, hidden } = look.value;
   const turn = falls ? -1 : 1;
-  const sorted = [...listing.value.entries];
+  const sorted = listing.value.entries.filter(({ name }) => hidden || !name.startsWith("."));
   const keys = {
     name: () => 0,
     size: (/** @type {Entry} */ a, /** @type {Entry} */ b) => a.size - b.size,
     modified: (/** @type {Entry} */ a, /** @type {Entry} */ b) => a.modified - b.modified,
     owner: (/** @type {Entry} */ a, /** @type {Entry} */ b) => compare(a.owner ?? "", b.owner ?? ""),
   };
-  const key = keys[/** @type {keyof typeof keys} */ (by)];
+  const key = keys[/** @type {keyof typeof keys} */ (by)] ?? keys.name;
   sorted.sort((a, b) => {
     if (a.type !== b.type) return a.type === "directory" ? -1 : 1;
     return turn * (key(a, b) || compare(a.name, b.name));
@@ -85,7 +104,7 @@ export const isVersioned = computed(() => ["documents", "group"].includes(locati
 export const NO_CHAT = "default";
 
 /** Views that show no directory. */
-const OTHERS = /** @type {const} */ (["links", "tokens", "bin", "changes", "admin"]);
+const OTHERS = /** @type {const} */ (["links", "tokens", "bin", "changes", "recent", "admin"]);
 
 /** The address of a location. @param {Location} to */
 export function hash(to) {
@@ -129,10 +148,21 @@ function parse() {
   return to;
 }
 
-/** @param {Partial<Location>} to */
-export function go(to) {
+/** @param {Partial<Location>} to @param {boolean} replaces takes the place of where the page is in the browser's history */
+export function go(to, replaces = false) {
   const { zone, group, chat } = location.value;
-  window.location.hash = hash({ zone, group, chat, path: "", ...to });
+  const address = hash({ zone, group, chat, path: "", ...to });
+  if (replaces) window.location.replace(address);
+  else window.location.hash = address;
+}
+
+/** Whether the place from which a file was opened is the one before in the browser's history. */
+let wasOpenedHere = false;
+
+/** Leaves a file for where it was opened, which is as it was: a list, or what a search found. */
+export function goBack() {
+  if (wasOpenedHere) window.history.back();
+  else go({ path: location.value.path }, true);
 }
 
 /** Whether two places are in the same zone. @param {import("./api.js").Zone} a @param {import("./api.js").Zone} b */
@@ -159,9 +189,12 @@ export async function reload(quiet = true) {
     batch(() => {
       listing.value = found;
       failure.value = null;
+      const at = entries.value.findIndex(({ name }) => name === returned);
+      if (at >= 0) cursor.value = at;
+      returned = undefined;
       const names = new Set(found.entries.map((/** @type {Entry} */ entry) => entry.name));
       selection.value = new Set([...selection.value].filter((name) => names.has(name)));
-      cursor.value = Math.min(cursor.value, Math.max(0, found.entries.length - 1));
+      cursor.value = Math.min(cursor.value, Math.max(0, entries.value.length - 1));
     });
   } catch (error) {
     if (number !== asked) return;
@@ -205,10 +238,23 @@ export async function refreshStats() {
   }
 }
 
+/** Where the keyboard was in each directory. @type {Map<string, string|undefined>} */
+const left = new Map();
+/** The entry on which it is again, in a directory to which somebody returns. @type {string|undefined} */
+let returned;
+
 /** Follows the address. */
 function follow() {
   const to = parse();
-  const same = isSame(to, location.value) && session.value?.signed_in && listing.value.entries.length > 0;
+  const from = location.value;
+  const same = isSame(to, from) && session.value?.signed_in && listing.value.entries.length > 0;
+  if (to.open && !from.open) wasOpenedHere = true;
+  else if (!to.open) wasOpenedHere = false;
+  if (!same && !from.view) left.set(hash({ ...from, open: undefined }), entries.value[cursor.value]?.name);
+  if (!same) {
+    const isAbove = isSameZone(to, from) && parent(from.path) === to.path && from.path !== "";
+    returned = isAbove ? base(from.path) : left.get(hash({ ...to, open: undefined }));
+  }
   batch(() => {
     location.value = to;
     menuOpen.value = false;

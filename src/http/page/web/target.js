@@ -10,22 +10,6 @@ import { word } from "./words.js";
 
 /** @typedef {{zone: string, group?: string, path: string, copies: boolean}} Target */
 
-/** The operations that lead from one zone into another. @type {Record<string, {operation: string, copies: boolean}>} */
-export const CROSSINGS = {
-  "uploads-storage": { operation: "shed_move_uploads_to_storage", copies: false },
-  "uploads-documents": { operation: "shed_move_uploads_to_documents", copies: false },
-  "storage-documents": { operation: "shed_copy_storage_to_documents", copies: true },
-  "documents-storage": { operation: "shed_move_documents_to_storage", copies: false },
-};
-
-/** How entries of one zone reach another: not at all, or moved, copied, or either. @param {any} from @param {any} to */
-function ways(from, to) {
-  if (to.zone === "uploads") return [];
-  if (isSameZone(from, to)) return ["move", "copy"];
-  if (to.zone === "group") return from.zone === "group" ? [] : ["copy"];
-  const crossing = CROSSINGS[`${from.zone}-${to.zone}`];
-  return crossing ? [crossing.copies ? "copy" : "move"] : [];
-}
 
 /** @param {import("./state.js").Entry[]} chosen @returns {Promise<Target|null>} */
 export function openTarget(chosen) {
@@ -53,9 +37,9 @@ async function show(/** @type {any} */ to) {
 
 function TargetDialog({ from, chosen, end }) {
   const all = [...zones.value.own, ...zones.value.shared];
-  const reachable = all.filter((zone) => ways(from, zone).length > 0);
+  const reachable = all.filter(({ zone }) => zone !== "uploads");
   useEffect(() => {
-    const first = ways(from, from).length > 0 ? from : { ...reachable[0], path: "" };
+    const first = from.zone !== "uploads" ? from : { ...reachable[0], path: "" };
     show({ zone: first.zone, group: first.group, path: first.path });
   }, []);
   if (!at.value) return null;
@@ -63,7 +47,8 @@ function TargetDialog({ from, chosen, end }) {
   const isSame = isSameZone(here, from);
   const isInside = isSame && chosen.some((entry) => `${here.path}/`.startsWith(`${join(from.path, entry.name)}/`));
   const isHere = isSame && here.path === from.path;
-  const offered = isInside || isHere ? [] : ways(from, here);
+  const mayMove = chosen.every((entry) => entry.writable) || from.zone === "uploads";
+  const offered = isInside || isHere ? [] : mayMove ? ["move", "copy"] : ["copy"];
   const choose = (/** @type {string} */ way) => end({ ...here, copies: way === "copy" });
   const title = `${word("move_or_copy")}: ${chosen.length === 1 ? chosen[0].name : `${chosen.length} ${word("items")}`}`;
   return html`<${Dialog} title=${title} onClose=${() => end(null)}

@@ -1,13 +1,12 @@
 // Files on their way to the server: chosen by button, or dropped, with their folders.
 
 import { html } from "./lib/core.js";
-import { undoOf } from "./actions.js";
-import { acting, Refusal, upload } from "./api.js";
-import { ask } from "./dialog.js";
+import { askAboutTaken, undoOf } from "./actions.js";
+import { acting, place, read, Refusal, upload } from "./api.js";
 import { base, size } from "./format.js";
 import { Icon } from "./icons.js";
 import { fetched } from "./later.js";
-import { listing, location, onLeave, personal, reload, tell } from "./state.js";
+import { attempt, hash, listing, location, onLeave, personal, reload, tell } from "./state.js";
 import { word } from "./words.js";
 
 /** @typedef {{name: string, file: File}} Sent */
@@ -34,11 +33,14 @@ function update(transfer, change) {
   transfers.value = [...transfers.value];
 }
 
-/** Sends files to where the page is. @param {Sent[]} files */
-export async function sendFiles(files) {
+/** Sends files into a directory, which is the one that is shown if no other is given. @param {Sent[]} files @param {import("./state.js").Location} directory */
+export async function sendFiles(files, directory = location.value) {
   if (files.length === 0) return;
-  const to = { ...acting(location.value), keepsReplaced: listing.value.keeps_deleted };
-  const overwrite = await mayReplace(files);
+  const isShown = hash(directory) === hash(location.value);
+  const there = isShown ? listing.value : await attempt(() => read("list", { ...place(directory), path: directory.path || "." }));
+  if (!there) return;
+  const to = { ...acting(directory), keepsReplaced: there.keeps_deleted };
+  const overwrite = await mayReplace(files, there.entries);
   if (overwrite === null) return;
   for (const batch of batches(files)) {
     const label = batch.length === 1 ? batch[0].name : `${batch[0].name} + ${batch.length - 1}`;
@@ -54,19 +56,13 @@ export async function sendFiles(files) {
   work();
 }
 
-/** Whether what has a name of these is replaced; null where nothing shall be sent. @param {Sent[]} files */
-async function mayReplace(files) {
-  const there = new Set(listing.value.entries.map(({ name }) => name));
+/** Whether what has a name of these is replaced; null where nothing shall be sent. @param {Sent[]} files @param {import("./state.js").Entry[]} entries */
+async function mayReplace(files, entries) {
+  const there = new Set(entries.map(({ name }) => name));
   const taken = new Set(files.map(({ name }) => name.split("/")[0]).filter((name) => there.has(name)));
   if (taken.size === 0) return false;
   const [first] = taken;
-  const answer = await ask({
-    title: word("exists", taken.size === 1 ? `“${first}”` : `${taken.size} ${word("items")}`),
-    answers: [
-      { value: "keep", label: word("keep_both"), kind: "" },
-      { value: "replace", label: word("replace"), kind: "danger" },
-    ],
-  });
+  const answer = await askAboutTaken(taken.size === 1 ? `“${first}”` : `${taken.size} ${word("items")}`);
   return answer && answer === "replace";
 }
 
@@ -180,13 +176,13 @@ export function choose(folders) {
   input.click();
 }
 
-/** Everything that was dropped, with the folders that it lies in. @param {DataTransfer} dropped */
-export async function takeDropped(dropped) {
+/** Everything that was dropped, with the folders that it lies in. @param {DataTransfer} dropped @param {import("./state.js").Location} [directory] */
+export async function takeDropped(dropped, directory) {
   const entries = [...dropped.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
   const files = entries.length > 0
     ? (await Promise.all(entries.map((entry) => filesOf(entry)))).flat()
     : [...dropped.files].map((file) => ({ name: file.name, file }));
-  sendFiles(files);
+  sendFiles(files, directory);
 }
 
 /** @param {any} entry @returns {Promise<Sent[]>} */
