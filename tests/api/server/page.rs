@@ -247,8 +247,8 @@ fn an_open_editor_holds_its_file_and_gives_it_back() {
     assert_eq!(write().status, 200);
     let page = || app.as_user("ada").header("X-Fileshed-Page", "1");
     let lease = "/page/lease?zone=storage&path=note.md";
-    let taken = page().send("POST", lease, b"{}");
-    let token = taken.data()["token"].as_str().unwrap();
+    let first = page().send("POST", lease, b"{}");
+    let token = first.data()["token"].as_str().unwrap();
     write().refused(423, "FILE_LOCKED");
     let details = page().get("/page/details?zone=storage&path=note.md");
     assert_eq!(details.body["locked_by"], json!([null]));
