@@ -1,7 +1,7 @@
 // The page: places at the left, the list, and what lies over it.
 
 import { effect, html, render } from "./lib/core.js";
-import { clip, dialog, failure, listing, location, menuOpen, session, start, tell } from "./state.js";
+import { clip, dialog, failure, listing, location, menuOpen, previewed, session, start, tell } from "./state.js";
 import { paste } from "./actions.js";
 import { dropInto, isCarrying } from "./drag.js";
 import { send } from "./api.js";
@@ -10,7 +10,6 @@ import { later } from "./later.js";
 import { Links } from "./links.js";
 import { List } from "./list.js";
 import { Notes } from "./notes.js";
-import { Preview } from "./preview.js";
 import { Sidebar } from "./sidebar.js";
 import { Header, Toolbar } from "./toolbar.js";
 import { sendFiles, Transfers } from "./upload.js";
@@ -22,6 +21,7 @@ const Admin = later(() => import("./admin.js"), "Admin");
 const Chats = later(() => import("./chats.js"), "Chats");
 const Changes = later(() => import("./changes.js"), "Changes");
 const Bin = later(() => import("./bin.js"), "Bin");
+const Preview = later(() => import("./preview.js"), "Preview");
 const Recent = later(() => import("./recent.js"), "Recent");
 const Results = later(() => import("./search.js"), "Results");
 const Tokens = later(() => import("./tokens.js"), "Tokens");
@@ -105,7 +105,7 @@ function Page() {
       </main>
     </div>
     <${Transfers} />
-    <${Preview} />
+    ${previewed.value && html`<${Preview} />`}
     ${dialog.value?.()}
     <${Notes} layer="page" />
   </div>`;
