@@ -201,7 +201,7 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
     let version = version(&client, url)?;
     let mut lines = vec![match &version {
         Some(version) => format!("Open WebUI {} at {url}", printable(version)),
-        // What follows says what this is.
+        // The answers to the next questions tell what it is.
         None => format!("Open WebUI at {url}"),
     }];
     let grants = grant::resolve(&client, token, &options.grants)?;

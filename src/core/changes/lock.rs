@@ -20,14 +20,15 @@ pub(crate) fn check(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
     }
 }
 
+/// Returns the oldest locked edit of `path` or of something below it that has not expired.
+pub(crate) fn around(zone: &Zone<'_>, path: &ZonePath) -> Result<Option<Lock>, Error> {
+    let since = zone.store.locks_expired_before();
+    let registry = &zone.store.registry;
+    Ok(registry.lock_around(&zone.tenant.key, zone.name.as_str(), &path.key(), since)?)
+}
+
 fn check_one(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
-    let held = zone.store.registry.lock_around(
-        &zone.tenant.key,
-        zone.name.as_str(),
-        &path.key(),
-        zone.store.locks_expired_before(),
-    )?;
-    match held {
+    match around(zone, path)? {
         None => Ok(()),
         Some(lock) => Err(zone.explain(LockError::held(&lock, zone).into())),
     }

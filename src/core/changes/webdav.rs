@@ -76,12 +76,7 @@ pub fn client_locks(zone: &Zone<'_>, path: &ZonePath) -> Result<Vec<ClientLock>,
 /// Returns the users that keep others from changing a path or something below it: by a locked edit, in a
 /// program or in an editor. In shared mode a user is empty.
 pub fn holders(zone: &Zone<'_>, path: &ZonePath) -> Result<Vec<String>, Error> {
-    let edit = zone.store.registry.lock_around(
-        &zone.tenant.key,
-        zone.name.as_str(),
-        &path.key(),
-        zone.store.locks_expired_before(),
-    )?;
+    let edit = lock::around(zone, path)?;
     let clients = client_locks(zone, path)?.into_iter();
     let mut users: Vec<String> = edit.into_iter().map(|lock| lock.user).collect();
     users.extend(clients.map(|lock| lock.user));

@@ -62,7 +62,7 @@ fn user() -> Value {
     json!({"id": "u1", "name": "Ada", "email": "Ada@example.org", "role": "user"})
 }
 
-/// What a server says that takes one service key and no sessions.
+/// The answer of a server that takes one service key and no sessions.
 fn who(call: &Value) -> Answer {
     let is_taken = call["key"] == "service-key";
     let refusal = json!({"code": "UNAUTHORIZED", "message": "unknown", "hint": "bring a key"});

@@ -1,4 +1,4 @@
-// What is known of one file or folder.
+// The facts of one file or folder.
 
 import { html, useEffect, useState } from "./lib/core.js";
 import { pathOf } from "./actions.js";

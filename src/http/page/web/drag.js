@@ -7,7 +7,7 @@ import { takeDropped } from "./upload.js";
 
 /** @typedef {import("./state.js").Location} Location */
 
-/** What is on its way inside the page; a browser tells nothing of it before it is dropped. @type {{from: Location, paths: string[]}|null} */
+/** The entries on their way inside the page; a browser tells nothing of them before they are dropped. @type {{from: Location, paths: string[]}|null} */
 let carried = null;
 
 export const isCarrying = () => carried !== null;

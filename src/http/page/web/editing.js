@@ -77,10 +77,6 @@ export const drafts = {
       return null;
     }
   },
-  /** @param {Zone} zone @param {string} path */
-  has(zone, path) {
-    return this.of(zone, path) !== null;
-  },
   pause: 0,
   /** @param {Zone} zone @param {string} path @param {() => string|undefined} read */
   keep(zone, path, read) {

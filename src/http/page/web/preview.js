@@ -46,8 +46,8 @@ function FileView({ entry }) {
     edit.value = null;
     const before = /** @type {HTMLElement|null} */ (document.activeElement);
     element.current?.showModal();
-    // What was typed before the page was left or loaded again.
-    if (mayEdit && drafts.has(zone, full)) begin();
+    // A draft from before the page was left or loaded again.
+    if (mayEdit && drafts.of(zone, full)) begin();
     return () => {
       if (edit.value) stop();
       before?.focus?.();

@@ -63,7 +63,7 @@ export const look = kept("look", { by: "name", falls: false, tiles: false, hidde
 export const selection = personal(/** @type {Set<string>} */ (new Set()));
 /** Which row the keyboard is on. */
 export const cursor = signal(0);
-/** What was copied or cut, to be pasted. */
+/** The entries that were copied or cut, to be pasted. */
 export const clip = personal(/** @type {{from: Location, paths: string[], copies: boolean}|null} */ (null));
 /** What lies over the page: a function that gives it. */
 export const dialog = personal(/** @type {null|(() => any)} */ (null));
@@ -240,6 +240,7 @@ export async function refreshStats() {
 
 /** Where the keyboard was in each directory. @type {Map<string, string|undefined>} */
 const left = new Map();
+onLeave(() => left.clear());
 /** The entry on which it is again, in a directory to which somebody returns. @type {string|undefined} */
 let returned;
 

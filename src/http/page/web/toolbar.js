@@ -81,7 +81,7 @@ function Selection() {
   </div>`;
 }
 
-/** What is done most: the rest is behind a button, so that nothing of it is cut on a phone. */
+/** The actions that are used most: the rest is behind a button, so that nothing of it is cut on a phone. */
 const BAR = ["download", "rename", "move", "link", "delete"];
 
 export function Toolbar() {
