@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use fileshed_core::hint::HintSurface;
+use fileshed_core::hint::Person;
 use fileshed_core::{Check, CheckState, Core, Error, Hint};
 
 use crate::config::{Config, ConfigError, Effective};
@@ -96,15 +96,6 @@ pub fn complain(failure: &CommandFailure) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Commands offer no operations.
-struct NoOperations;
-
-impl HintSurface for NoOperations {
-    fn is_offered(&self, _operation: &str) -> bool {
-        false
-    }
-}
-
 /// Advice to callers, and what an administrator does instead.
 const ADVICE: [(&str, &str); 6] = [
     ("repeat the call", "run the command again"),
@@ -119,7 +110,7 @@ const LOOK: &str = "see what `fileshed doctor` says";
 
 /// A hint in words for an administrator.
 fn advice(hint: &Hint) -> String {
-    let told = hint.offered(&NoOperations);
+    let told = hint.offered(&Person);
     let told = told.unwrap_or_else(|| LOOK.to_owned());
     let words = ADVICE.iter();
     words.fold(told, |told, (before, after)| told.replace(before, after))

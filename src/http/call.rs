@@ -18,7 +18,7 @@ use fileshed_core::{Caller, CallerView, Channel, Code, Core, Error, Scope};
 
 use super::admission::{self, AdmissionError, CallPermit};
 use super::body::BodyReader;
-use super::envelope::{self, CallSubject};
+use super::envelope::{self, CallSubject, FailureForm};
 use super::identity::{Accepts, Credential, Sources, action, is_by_page, lock_token};
 use super::pool::{blocking, holding};
 use super::response_body::trusted;
@@ -77,7 +77,12 @@ impl Surface {
         F: Future<Output = Result<Response, Error>>,
     {
         let subject = CallSubject::of(&call.server.core, &call.caller);
+        let is_by_person = matches!(call.caller.channel, Some(Channel::Page | Channel::WebDav));
         let mut response = work(call).await.unwrap_or_else(envelope::failure);
+        if is_by_person {
+            let form = FailureForm(envelope::failure_of_person);
+            response.extensions_mut().insert(form);
+        }
         response.extensions_mut().insert(subject);
         response
     }

@@ -10,6 +10,7 @@ use axum::Json;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use fileshed_core::hint::Person;
 use fileshed_core::trust::Trust;
 use fileshed_core::{Answers, Caller, Client, Code, Core, Error, Mutex, diagnostics};
 use serde_json::{Value, json};
@@ -147,9 +148,30 @@ pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Ar
     (response, Some(error))
 }
 
+/// The envelope of a failure that a person reads, on the page or behind a drive.
+pub(super) fn failure_of_person(error: &Error, request_id: &str) -> Value {
+    let hint = error.hint().offered(&Person);
+    let hint = hint.unwrap_or_else(|| "look at what is there, and try again".to_owned());
+    let words = PERSON_WORDS.iter();
+    let hint = words.fold(hint, |hint, (model, person)| hint.replace(model, person));
+    envelope(error, request_id, Answers::Full, &hint)
+}
+
+/// Words of hints for models, and for the person for whom a model would have acted.
+const PERSON_WORDS: [(&str, &str); 4] = [
+    ("repeat the call", "try again"),
+    ("tell the user that ", ""),
+    ("tell the user: ", ""),
+    ("tell the user to ", ""),
+];
+
 /// The envelope of a failure.
 pub(super) fn failure_envelope(error: &Error, request_id: &str, client: Client) -> Value {
     let hint = error.hint().told(&ops::offered(client.toolset));
+    envelope(error, request_id, client.answers, &hint)
+}
+
+fn envelope(error: &Error, request_id: &str, answers: Answers, hint: &str) -> Value {
     let error = if is_masked(error) {
         json!({
             "code": error.code().as_str(),
@@ -157,8 +179,8 @@ pub(super) fn failure_envelope(error: &Error, request_id: &str, client: Client) 
             "details": {"request_id": request_id},
             "hint": "repeat the call; if it fails again, tell the administrator the request id",
         })
-    } else if client.answers == Answers::Minimal {
-        short_answer::failure(error, &hint)
+    } else if answers == Answers::Minimal {
+        short_answer::failure(error, hint)
     } else {
         json!({
             "code": error.code().as_str(),

@@ -17,6 +17,7 @@ mod load;
 mod looks;
 mod page;
 mod page_uploads;
+mod people;
 mod refused_bodies;
 mod signed;
 mod token;

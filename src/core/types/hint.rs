@@ -283,6 +283,24 @@ pub trait HintSurface {
     fn repeat(&self, repeat: &Repeat) -> String {
         repeat.to_string()
     }
+
+    /// Whether callers can make the failed call again with other arguments.
+    fn repeats(&self) -> bool {
+        true
+    }
+}
+
+/// A person at a page, a drive or a command line, who makes no calls.
+pub struct Person;
+
+impl HintSurface for Person {
+    fn is_offered(&self, _operation: &str) -> bool {
+        false
+    }
+
+    fn repeats(&self) -> bool {
+        false
+    }
 }
 
 /// The tools of a language model, those that the function offers: `shed_tree(zone="storage")`.
@@ -310,7 +328,8 @@ impl Clause {
         let is_whole = self.parts.iter().all(|part| match part {
             HintPart::Text(text) => operations_in(text).all(is_offered),
             HintPart::Call(call) => is_offered(call.operation) && call.is_complete(),
-            HintPart::Commands(_) | HintPart::Repeat(_) => true,
+            HintPart::Repeat(_) => surface.repeats(),
+            HintPart::Commands(_) => true,
         });
         let words = is_whole.then(|| self.words(surface));
         words.filter(|words| words.len() <= CLAUSE_MAX_BYTES)
