@@ -34,7 +34,7 @@ pub use group::GroupCommand;
 pub use mcp::{McpArguments, Serving};
 pub use openwebui::OpenWebUiCommand;
 pub use start::{log, report, report_store};
-pub use store::{LossArguments, RegistryCommand};
+pub use store::{DataCommand, RegistryCommand};
 pub use tenant::TenantCommand;
 pub use token::{LoginLinkArguments, TokenCommand};
 pub use user::UserCommand;
@@ -152,12 +152,12 @@ pub fn run(
         Command::Mcp(arguments) => serve(config, arguments.serving(config)?),
         Command::Config => show_config(&effective),
         Command::Doctor { storage } => doctor(config, storage),
-        Command::AcceptLoss(arguments) => arguments.run(config),
         Command::LoginLink(arguments) => arguments.run(config),
         Command::Token(command) => command.run(&open(config)?),
         Command::Group(command) => command.run(&open(config)?),
         Command::User(command) => command.run(&open(config)?),
         Command::Tenant(command) => command.run(&open(config)?),
+        Command::Data(command) => command.run(config),
         Command::Registry(command) => command.run(config),
         Command::Openwebui(command) => {
             let mut config = config.clone();

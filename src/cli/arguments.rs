@@ -10,7 +10,7 @@ use fileshed_core::Toolset;
 use super::group::GroupCommand;
 use super::mcp::McpArguments;
 use super::openwebui::OpenWebUiCommand;
-use super::store::{LossArguments, RegistryCommand};
+use super::store::{DataCommand, RegistryCommand};
 use super::tenant::TenantCommand;
 use super::token::{LoginLinkArguments, TokenCommand};
 use super::user::UserCommand;
@@ -73,8 +73,6 @@ pub enum Command {
         #[arg(long)]
         storage: bool,
     },
-    /// Go on without a pepper or registry that no backup has; says what is lost with it
-    AcceptLoss(LossArguments),
     /// Make, list and take back personal tokens
     #[command(subcommand)]
     Token(TokenCommand),
@@ -89,6 +87,9 @@ pub enum Command {
     /// List users and groups, set their quotas, move them elsewhere, remove them
     #[command(subcommand)]
     Tenant(TenantCommand),
+    /// Go on after a loss of a part of the data directory
+    #[command(subcommand)]
+    Data(DataCommand),
     /// Move the registry between a file and PostgreSQL
     #[command(subcommand)]
     Registry(RegistryCommand),

@@ -1,9 +1,9 @@
-//! `fileshed registry` and `fileshed accept-loss`: the parts of the store that hold no files of people:
+//! `fileshed registry` and `fileshed data`: the parts of the store that hold no files of people:
 //! where the registry is kept, and the way on where a part is lost and no backup has it.
 
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use fileshed_core::settings::RegistryUrl;
 use fileshed_core::store::DataPart;
 
@@ -79,23 +79,26 @@ impl RegistryCommand {
     }
 }
 
-/// What is lost, and whether that is meant.
-#[derive(Debug, Args)]
-pub struct LossArguments {
-    /// What is lost: the server does not start without it, and says so
-    #[arg(value_parser = one_of(DataPart::NAMES, DataPart::parse))]
-    part: DataPart,
-    /// It is meant: without this nothing is changed
-    #[arg(long)]
-    yes: bool,
+/// What to do with the data directory.
+#[derive(Debug, Subcommand)]
+pub enum DataCommand {
+    /// Go on without a pepper or registry that no backup has; says what is lost with it
+    AcceptLoss {
+        /// What is lost: the server does not start without it, and says so
+        #[arg(value_parser = one_of(DataPart::NAMES, DataPart::parse))]
+        part: DataPart,
+        /// It is meant: without this nothing is changed
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
-impl LossArguments {
+impl DataCommand {
     pub(super) fn run(&self, config: &Config) -> Result<ExitCode, CommandFailure> {
-        let part = self.part;
+        let Self::AcceptLoss { part, yes } = *self;
         name_directory(config);
         let failed = |error| cannot_open(config, error);
-        if !self.yes {
+        if !yes {
             let loss = fileshed_core::Store::loss(&config.core, part).map_err(failed)?;
             return Err(CommandFailure::Refused(format!(
                 "without the {} this is lost: {}. Add --yes if that is meant",

@@ -148,7 +148,7 @@ diagnostics! {
         } => {
             code: InternalApiError,
             hint: format!(
-                "restore `{PEPPER_FILE}` from a backup; without a backup, `fileshed accept-loss pepper` \
+                "restore `{PEPPER_FILE}` from a backup; without a backup, `fileshed data accept-loss pepper` \
                  says what is lost and makes a new one"
             ),
         },

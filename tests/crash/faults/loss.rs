@@ -374,7 +374,7 @@ fn a_registry_that_needs_a_later_version_stops_the_start() {
         &["has version 900", "this one knows versions up to"],
     );
     // It is no loss: nobody is talked into one.
-    let ended = server.run(&["accept-loss", "registry", "--yes"]);
+    let ended = server.run(&["data", "accept-loss", "registry", "--yes"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     put_back(&server.data(), &before);
     everything_is_there(&server.again(), &token);
@@ -386,13 +386,13 @@ fn a_loss_that_is_accepted_is_named_first() {
     let registry = server.data().join(REGISTRY);
     // Nothing is lost yet.
     for part in ["pepper", "registry"] {
-        let ended = server.run(&["accept-loss", part, "--yes"]);
+        let ended = server.run(&["data", "accept-loss", part, "--yes"]);
         assert_eq!(ended.code, Some(1), "{ended:?}");
         assert!(ended.stderr.contains("nothing is lost"), "{ended:?}");
     }
     rewrite(&registry, |content| content.truncate(5000));
     let damaged = std::fs::read(&registry).unwrap();
-    let ended = server.run(&["accept-loss", "registry"]);
+    let ended = server.run(&["data", "accept-loss", "registry"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     for word in [
         "tokens", "links", "locks", "groups", "owns", "bins", "quotas", "--yes",
@@ -400,7 +400,7 @@ fn a_loss_that_is_accepted_is_named_first() {
         assert!(ended.stderr.contains(word), "{word}: {}", ended.stderr);
     }
     assert_eq!(std::fs::read(&registry).unwrap(), damaged);
-    let ended = server.run(&["accept-loss", "registry", "--yes"]);
+    let ended = server.run(&["data", "accept-loss", "registry", "--yes"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let aside = files(&server.data()).into_iter().find(|(path, content)| {
         path.to_string_lossy().contains("access_auth.sqlite.lost-") && *content == damaged
@@ -420,7 +420,7 @@ fn a_loss_that_is_accepted_is_named_first() {
         .refused(401, "UNAUTHORIZED");
     // Not under a server that runs.
     std::fs::remove_file(server.data().join(PEPPER)).unwrap();
-    let ended = again.run(&["accept-loss", "pepper", "--yes"]);
+    let ended = again.run(&["data", "accept-loss", "pepper", "--yes"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(
         ended.stderr.contains("has this data directory open"),
@@ -439,14 +439,14 @@ fn a_pepper_that_is_given_up_leaves_the_files() {
     };
     assert_eq!(homes(), 1);
     let accept = |what: &str| {
-        let ended = server.run(&["accept-loss", "pepper"]);
+        let ended = server.run(&["data", "accept-loss", "pepper"]);
         assert_eq!(ended.code, Some(1), "{what}: {ended:?}");
         assert!(
             ended.stderr.contains("1 directories of users"),
             "{what}: {}",
             ended.stderr
         );
-        let ended = server.run(&["accept-loss", "pepper", "--yes"]);
+        let ended = server.run(&["data", "accept-loss", "pepper", "--yes"]);
         assert_eq!(ended.code, Some(0), "{what}: {ended:?}");
         assert_eq!(std::fs::read(&pepper).unwrap().len(), 32, "{what}");
     };
@@ -533,7 +533,7 @@ fn commands_make_no_data_directory() {
             &["token", "list"],
             &["group", "create", "--name", "team"],
             &["user", "list"],
-            &["accept-loss", "registry", "--yes"],
+            &["data", "accept-loss", "registry", "--yes"],
         ] {
             let ended = setup.run(task);
             assert_eq!(ended.code, Some(1), "{task:?}: {ended:?}");

@@ -74,7 +74,7 @@ diagnostics! {
         OtherPepper => {
             code: DbError,
             hint: "restore `.fs_pepper` and the registry from the same backup; without one, `fileshed \
-                accept-loss pepper` says what is lost and keeps the pepper that is there",
+                data accept-loss pepper` says what is lost and keeps the pepper that is there",
         },
         /// A later version took away what this one needs.
         #[error(
@@ -162,4 +162,4 @@ fn is_gone(cause: &postgres::Error) -> bool {
 
 const RESTORE: &str = "tell the administrator: the registry is restored from a backup while the \
      server is stopped, with its `-wal` if the backup has one; without a backup, `fileshed \
-     accept-loss registry` says what is lost and begins a new one";
+     data accept-loss registry` says what is lost and begins a new one";

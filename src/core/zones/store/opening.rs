@@ -237,7 +237,7 @@ diagnostics! {
             code: InternalApiError,
             hint: format!(
                 "nothing was made or changed; restore `{}` from a backup, and start again; without a \
-                 backup, `fileshed accept-loss {}` says what is lost and goes on without it",
+                 backup, `fileshed data accept-loss {}` says what is lost and goes on without it",
                 part.file(),
                 part.as_str()
             ),
@@ -251,7 +251,7 @@ diagnostics! {
             code: InternalApiError,
             hint: "nothing was made or changed; is it the database that is meant? `fileshed registry copy \
                 --from file --to setting` brings what a file beside the data holds; else restore the \
-                database from a backup, or see with `fileshed accept-loss registry` what is lost",
+                database from a backup, or see with `fileshed data accept-loss registry` what is lost",
         },
         /// Where a registry should be copied from is none.
         #[error("there is no registry to copy")]
