@@ -240,8 +240,10 @@ fn show_config(effective: &Effective) -> Result<ExitCode, CommandFailure> {
 /// `fileshed doctor`
 fn doctor(config: &Config, storage: bool) -> Result<ExitCode, CommandFailure> {
     name_directory(config);
+    let mut config = config.clone();
     let mut checks = match Core::open_existing(config.core.clone()) {
         Ok(core) => {
+            config = with_keys(&config, &core)?;
             let mut checks = core.admin.check();
             checks.push(core.admin.check_histories());
             checks
@@ -252,6 +254,7 @@ fn doctor(config: &Config, storage: bool) -> Result<ExitCode, CommandFailure> {
             checks
         }
     };
+    let config = &config;
     checks.push(start::links(config, config.bind));
     checks.extend(start::groups_without_key(config));
     let openwebui = health::check(config);

@@ -60,18 +60,20 @@ async fn session(ServerRequest { server, parts, .. }: ServerRequest) -> Response
     let caller = found.as_ref().ok();
     let secret = server.authenticator.page_session(&parts);
     let has_cookie = secret.is_some();
-    let lapsed = match secret.filter(|_| caller.is_some() && is_by_page(&parts)) {
-        Some(secret) => {
-            look_up(&server, move |core| {
-                core.admin.is_role_lapsed(secret.reveal())
-            })
-            .await
+    let secret = secret.filter(|_| is_by_page(&parts));
+    let (name, lapsed) = match caller.cloned() {
+        Some(caller) => {
+            let known = look_up(&server, move |core| {
+                let lapsed = secret.map(|secret| core.admin.is_role_lapsed(secret.reveal()));
+                Ok((name_shown(core, &caller), lapsed.transpose()?))
+            });
+            known.await.unwrap_or_default()
         }
-        None => Ok(false),
+        None => Default::default(),
     };
     let mut body = json!({
         "signed_in": caller.is_some(),
-        "name": caller.and_then(display_name),
+        "name": name,
         "mode": if server.authenticator.asks { "user" } else { "shared" },
         "role": caller.map(|caller| caller.role.as_str()),
         "role_lapsed": lapsed.unwrap_or_default(),
@@ -105,10 +107,14 @@ fn ways(server: &Server) -> Vec<&'static str> {
     names.filter(|_| authenticator.asks).collect()
 }
 
-/// What the page calls somebody; nothing in shared mode.
-fn display_name(caller: &Caller) -> Option<String> {
+/// The name of somebody on the page, or the id of a user who is known by no name; `None` in shared mode.
+fn name_shown(core: &Core, caller: &Caller) -> Option<String> {
     let user = caller.user.as_ref()?.as_str();
-    Some(caller.name.as_deref().unwrap_or(user).to_owned())
+    Some(
+        core.store
+            .name_of(caller)
+            .unwrap_or_else(|| user.to_owned()),
+    )
 }
 
 #[derive(Deserialize)]

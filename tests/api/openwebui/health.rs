@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
-use fileshed_test_support::{Setup, TestApp};
+use fileshed_test_support::{Server, Setup, TestApp};
 
 fn webui() -> StandIn {
     StandIn::answering(
@@ -240,6 +240,20 @@ fn it_tries_the_connections_of_tools_that_open_webui_keeps() {
         assert_eq!(lines, [expected.as_str()]);
         assert_eq!(is_failure, expected.starts_with("failed"), "{expected}");
     }
+}
+
+#[test]
+fn it_knows_a_key_that_the_server_made() {
+    let server = Server::with().env("FILESHED_API_KEYS", "auto").start();
+    let key = std::fs::read_to_string(server.data().join(".fs_api_keys")).unwrap();
+    let refusal = json!({"code": "UNAUTHORIZED", "message": "not one of mine", "hint": "sign in"});
+    let who = json!({"signed_in": false, "name": null, "refusal": refusal});
+    let connection = tools(&json!({"key": key.trim()}));
+    let webui = connected(json!([connection]), json!([]), who, (200, Value::Null));
+    let url = format!("--openwebui-api-url={}", webui.url());
+    let doctor = server.run(&["doctor", &url, "--openwebui-admin-key=sk-admin"]);
+    let cause = "the running server has other `api_keys` than are set here";
+    assert!(doctor.stdout.contains(cause), "{doctor:?}");
 }
 
 #[test]

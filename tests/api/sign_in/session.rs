@@ -78,6 +78,7 @@ fn commits_name_the_person_on_every_surface() {
         authors,
         ["Alice", "Alice", "Alice", "Alice", "Alice", "alice"]
     );
+    assert_eq!(browser.name().as_deref(), Some("Alice"));
 }
 
 #[test]

@@ -210,6 +210,20 @@ impl Store {
         Ok(expect_not_suspended(arrival.standing.as_ref())?)
     }
 
+    /// Returns the name of the person who calls: the one that comes with the call, or else the last one
+    /// that came with a call of the same user. Personal tokens, for one, bring none.
+    #[must_use]
+    pub fn name_of(&self, caller: &Caller) -> Option<String> {
+        if caller.name.is_some() {
+            return caller.name.clone();
+        }
+        let user = caller.user.as_ref()?;
+        let tenant = self.tenant_of_user(user).ok()?;
+        let arrival = self.registry.arrival(user.as_str(), &tenant).ok()?;
+        let standing = arrival.standing.as_ref()?;
+        Some(standing.name.clone()).filter(|name| !name.is_empty())
+    }
+
     /// Fails if the caller, of whom this is known, is suspended, and records who it is, since the name
     /// of a directory does not tell.
     pub(crate) fn meet(&self, caller: &Caller, standing: Option<&Standing>) -> Result<(), Error> {

@@ -486,12 +486,7 @@ impl<'a> Zone<'a> {
     #[must_use]
     pub fn author(&self) -> Author {
         let mut author = Author::of(self.caller);
-        if self.caller.name.is_none() {
-            let state = self.store.registry.arrival(self.user(), &self.tenant.key);
-            let known = state.ok().and_then(|state| state.standing.clone());
-            let name = known.map(|user| user.name).filter(|name| !name.is_empty());
-            author.name = name.unwrap_or(author.name);
-        }
+        author.name = self.store.name_of(self.caller).unwrap_or(author.name);
         match self.name {
             ZoneName::Documents => author.in_chat(&self.caller.chat),
             _ => author,
