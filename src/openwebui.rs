@@ -41,6 +41,8 @@ pub struct OpenWebUi {
     client: OpenWebUiClient,
     /// Address at which people reach it; empty if nobody said it.
     public: PublicUrl,
+    /// Address of the page of this server; empty if nobody said it.
+    page: PublicUrl,
     admin: Option<Secret>,
     /// Reports status lines, if they are shown.
     reporter: Option<status::StatusReporter>,
@@ -54,6 +56,8 @@ pub struct OpenWebUi {
     groups: Cache<String, (Instant, Vec<Group>)>,
     /// Members by group.
     members: Cache<String, Vec<Member>>,
+    /// Messages, by the path for their events, that have a link to what they changed.
+    linked: Cache<String, ()>,
 }
 
 /// The credential of a request to Open WebUI.
@@ -85,6 +89,7 @@ impl OpenWebUi {
         let client = OpenWebUiClient::timed(config.openwebui_api_url.as_str(), clock, timings);
         Some(Self {
             public: config.openwebui_public_url.clone(),
+            page: config.core.public_url.clone(),
             reporter: config
                 .live_status
                 .then(|| status::StatusReporter::new(client.clone())),
@@ -95,6 +100,7 @@ impl OpenWebUi {
             users: remembered(timings.account),
             groups: remembered(lifetime),
             members: remembered(lifetime),
+            linked: Cache::new(REMEMBERED),
         })
     }
 

@@ -20,6 +20,9 @@ use super::status::{ChatEvent, RunningTask, StatusEvent};
 use super::upload_notice::UploadNotice;
 use super::{ApiCredential, OpenWebUi, OpenWebUiError};
 
+/// The name of the source that links a message to what it changed.
+const CHANGES: &str = "Changed files";
+
 /// Bytes of a file that are passed on at once.
 const PIECE: usize = 64 * 1024;
 
@@ -192,7 +195,7 @@ impl ChatHost for OpenWebUi {
         })?;
         let id = segment(&record.id).ok_or(OpenWebUiError::Unusable)?;
         if let Some(text) = &file.text {
-            self.texts.send(StatusEvent::Text(ChatEvent {
+            self.texts.send(StatusEvent::Once(ChatEvent {
                 path: format!("/api/v1/files/{id}/data/content/update"),
                 key: Secret::new(own),
                 body: json!({"content": text}),
@@ -304,6 +307,32 @@ impl ChatHost for OpenWebUi {
             first: now,
             last: now,
         })));
+    }
+
+    /// Adds a source to the message, which its page shows below the text.
+    fn changed(&self, caller: &Caller) {
+        let (Some(reporter), Some(path), Some(key)) =
+            (self.reporter.as_ref(), events(caller), self.key(caller))
+        else {
+            return;
+        };
+        if self.page.is_empty() || !self.linked.entry(path.clone()).or_insert(()).is_fresh() {
+            return;
+        }
+        let answer = caller.message.as_deref().and_then(segment);
+        let link = format!(
+            "{}/#/changes?answer={}",
+            self.page,
+            answer.unwrap_or_default()
+        );
+        // A source whose own name is an address has its icon fetched from elsewhere.
+        let body = json!({"type": "source", "data": {
+            "source": {"name": CHANGES, "url": link},
+            "document": ["What this answer changed, and the way back."],
+            "metadata": [{"source": path, "name": CHANGES}],
+        }});
+        let key = Secret::new(key.reveal());
+        reporter.send(StatusEvent::Once(ChatEvent { path, key, body }));
     }
 
     /// Returns a line in the caller's conversation, if there is a message to show it in and a credential

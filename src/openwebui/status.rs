@@ -39,8 +39,8 @@ pub(super) enum StatusEvent {
     /// The sender is dropped when the end was reported.
     Ended(Arc<RunningTask>, TaskEnd, Sender<()>),
     Arrived(Box<UploadNotice>),
-    /// The text of a file.
-    Text(ChatEvent),
+    /// Sent once: the text of a file, or a link to what a message changed.
+    Once(ChatEvent),
 }
 
 #[derive(Debug)]
@@ -189,7 +189,7 @@ impl ReporterThread {
                     drop(reported);
                 }
                 Ok(StatusEvent::Arrived(notice)) => self.gather(*notice),
-                Ok(StatusEvent::Text(text)) => drop(text.send(&self.client)),
+                Ok(StatusEvent::Once(event)) => drop(event.send(&self.client)),
                 Err(RecvTimeoutError::Timeout) => self.show(self.client.clock.instant()),
                 Err(RecvTimeoutError::Disconnected) => return,
             }

@@ -20,7 +20,7 @@ use std::time::Duration;
 use crate::former::{ExpectedChange, FormerFiles};
 pub use crate::judge::Finished;
 use crate::judge::SpaceLimits;
-use crate::permit::{new_change, new_intent};
+use crate::permit::{new_change, new_intent, show_change};
 use fileshed_history::{Author, History, ReferenceState};
 use fileshed_registry::{Change, Intent, NewIntent, OwnershipChange, OwnershipEffect};
 use fileshed_rules::Growth;
@@ -284,6 +284,7 @@ impl<'a> OpenEndedPermit<'a> {
             }
         };
         self.hold = None;
+        show_change(zone, &self.change);
         zone.store.make_space(&zone.tenant, Totals::default())?;
         zone.store.reserve.keep();
         Ok(Finished {

@@ -82,6 +82,13 @@ pub(super) fn new_change(zone: &Zone<'_>, operation: &str) -> Result<Change, Err
     })
 }
 
+/// Shows in the conversation of the caller that something was changed, if it was.
+pub(super) fn show_change(zone: &Zone<'_>, change: &Change) {
+    if let (Some(chat_host), false) = (zone.store.chat_host(), change.is_empty()) {
+        chat_host.changed(zone.caller);
+    }
+}
+
 /// The right to make one change. Dropped, its space is free again.
 #[derive(Debug)]
 #[must_use = "a permit is for one change"]
@@ -327,7 +334,7 @@ impl<'a> Permit<'a> {
                 // Another instance may have ended the change in another way.
                 self.expect_alive()?;
             }
-            Ok(()) => {}
+            Ok(()) => show_change(zone, &self.change),
         }
         Ok(())
     }

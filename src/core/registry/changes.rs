@@ -145,7 +145,8 @@ impl Change {
     }
 
     /// Returns `true` if the change did nothing.
-    fn is_empty(&self) -> bool {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.commit.is_none() && matches!(&*self.steps, "" | "[]")
     }
 

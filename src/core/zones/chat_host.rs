@@ -148,6 +148,10 @@ pub trait ChatHost: Debug + Send + Sync {
     /// not wait for it.
     fn arrived(&self, caller: &Caller, place: &str, names: Vec<String>);
 
+    /// Links the message that is being written to the list of what it changed, once a message. Does not
+    /// wait for it.
+    fn changed(&self, caller: &Caller);
+
     /// Shows in the caller's conversation what is going on, as soon as it lasts.
     fn line(&self, caller: &Caller, task: Task) -> Option<Box<dyn ChatStatusLine>>;
 }

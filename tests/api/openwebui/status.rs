@@ -111,6 +111,37 @@ fn a_long_command_shows_while_it_runs_and_a_short_one_does_not() {
     assert!(asked.iter().all(|asked| asked.bearer() == "sk-admin"));
 }
 
+#[test]
+fn a_message_that_changes_files_links_to_them_once() {
+    let webui = webui();
+    let server = setup(&webui, "true").env("FILESHED_PUBLIC_URL", "https://files.example.org/shed");
+    let server = server.app();
+    let write = |client: Client<'_>, path: &str| {
+        let file = json!({"zone": "documents", "path": path, "content": "x"});
+        client.call("shed_create_file", &file)
+    };
+    let read = json!({"zone": "documents", "path": "none"});
+    message(&server).call("shed_read", &read);
+    assert!(write(message(&server), "../a").status >= 400);
+    write(message(&server), "a").data();
+    let touch = json!({"zone": "storage", "cmd": "touch", "args": ["made"]});
+    message(&server).call("shed_exec", &touch).data();
+    write(message(&server), "b").data();
+    let other = server.as_user("ada").chat("chat-1");
+    write(other.header("X-OpenWebUI-Message-Id", "message-2"), "c").data();
+    let later = EVENTS.replace("message-1", "message-2");
+    wait_until("the other message links to its change", || {
+        webui.count(&later) == 1
+    });
+    let mut asked = webui.asked();
+    asked.retain(|asked| asked.path.ends_with("/event"));
+    let paths: Vec<&str> = asked.iter().map(|asked| asked.path.as_str()).collect();
+    assert_eq!(paths, [EVENTS, &later]);
+    let source = &asked[0].json()["data"]["source"];
+    let link = "https://files.example.org/shed/#/changes?answer=message-1";
+    assert_eq!(source, &json!({"name": "Changed files", "url": link}));
+}
+
 /// However a call ends, its line does, and says how.
 #[test]
 fn a_line_says_how_it_ended() {

@@ -11,12 +11,13 @@ from harness.world import World
 
 TEXT = "one\n2\n3\n4\n5\n6\n7\n8\nnine\n"
 CHANGED = TEXT.replace("one", "ONE")
+PAGE = "https://files.example.org"
 
 
 def run(world: World) -> None:
     ada = world.webui.ada
     world.webui.group("Undo", ada)
-    settings = {"openwebui_api_url": world.webui.url, "groups": "openwebui"}
+    settings = {"openwebui_api_url": world.webui.url, "groups": "openwebui", "public_url": PAGE}
     with world.connected("session", short=True, **settings):
         _takes_back(world, ada)
     with world.computer("bearer"):
@@ -46,6 +47,7 @@ def _takes_back(world: World, ada: Account) -> None:
         ("shed_create_file", {**shared, "content": CHANGED}),
         ("shed_delete", {"zone": "storage", "path": "undo/old"}),
     )
+    check.equal("the answer links to what it changed", _links(world, changed), [f"{PAGE}/#/changes?answer={changed.message['id']}"])
     # The person goes on in another chat.
     later = {"zone": "documents", "path": "undo-report.md", "find": "nine", "content": "NINE"}
     _answer(world, ada, None, ("shed_patch_text", later))
@@ -83,6 +85,13 @@ def _answer(world: World, who: Account, after: Answer | None, *calls: tuple[str,
     for call, result in zip(calls, answer.results, strict=True):
         check.that(f"{call[0]} succeeds", '"error"' not in result.text, result.text)
     return answer
+
+
+def _links(world: World, answer: Answer) -> list[str]:
+    """The sources that the answer shows."""
+    chat = world.webui.ask("GET", f"/api/v1/chats/{answer.chat}", world.webui.admin.token)
+    message = chat["chat"]["history"]["messages"][answer.message["id"]]
+    return [source["source"]["url"] for source in message.get("sources", [])]
 
 
 def _read(world: World, who: Account, *, path: str, content: str = "", **zone: str) -> str:

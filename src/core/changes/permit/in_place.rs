@@ -3,7 +3,7 @@
 //! It undoes itself by its own means, so there is nothing to put back. How much space it takes is
 //! known when it is over.
 
-use super::Permit;
+use super::{Permit, show_change};
 use crate::former::FormerFiles;
 use fileshed_history::CommitId;
 use fileshed_registry::OwnershipEffect;
@@ -90,6 +90,7 @@ impl InPlace<'_> {
                 zone.store.leave_to_repair(&zone.tenant.key, intent);
                 return Err(error.into());
             }
+            show_change(zone, &self.permit.change);
         }
         zone.note_change(None);
         drop(self);
