@@ -185,6 +185,15 @@ def history(world: World) -> None:
     page.click("button", "Restore this version")
     check.until("the first is back", lambda: world.content("documents", "past/plan.md") == b"first\n")
     check.until("it says who brought it back", lambda: ways(world) == ["by you on the page", *before])
+    world.store("documents", "past/sums.csv", b"item,sum\npen,1\ndesk,120\n")
+    world.store("documents", "past/sums.csv", b"item,sum\npen,2\ndesk,120\nlamp,30\n")
+    world.open("documents/past")
+    world.menu("sums.csv", "History")
+    page.see("region", "past/sums.csv")
+    beside = "return [...document.querySelectorAll('.beside tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
+    rows = [["item", "sum"] * 2, ["pen", "1", "pen", "2"], ["desk", "120"] * 2, ["", "", "lamp", "30"]]
+    check.until("the table is beside what it was", lambda: world.script(beside)[1:] == rows)
+    world.picture("history-table")
     world.open("documents")
     page.click("button", "More actions")
     page.click("menuitem", "History of this place")

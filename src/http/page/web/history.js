@@ -1,6 +1,6 @@
 // What changed in a versioned zone, by whom, how and when; what it was before; and back to it.
 
-import { html } from "./lib/core.js";
+import { html, signal, useEffect, useRef } from "./lib/core.js";
 import { undoOf } from "./actions.js";
 import { acting, call, execute, place } from "./api.js";
 import { Dialog } from "./dialog.js";
@@ -131,9 +131,56 @@ function History({ zone, path }) {
   <//>`;
 }
 
+/** Files that are compared by rows and cells. */
+const SHEETS = ["csv", "tsv", "xlsx", "xlsm", "xlsb", "xls", "ods"];
+
+/** The rows of two tables beside each other, from a unified diff of rows with tabs; `null` where some are left out. @param {string} diff */
+function sideBySide(diff) {
+  /** @type {([string[], string[]]|null)[]} */
+  const rows = [];
+  let unpaired = 0;
+  for (const line of diff.split("\n")) {
+    const cells = line.slice(1).split("\t");
+    if (line.startsWith("-")) {
+      rows.push([cells, []]);
+      unpaired += 1;
+      continue;
+    }
+    const old = line.startsWith("+") && unpaired > 0 ? rows[rows.length - unpaired] : null;
+    unpaired = old ? unpaired - 1 : 0;
+    if (old) old[1] = cells;
+    else if (line.startsWith("+")) rows.push([[], cells]);
+    else if (line.startsWith("@@")) rows.push(null);
+    else if (line) rows.push([cells, cells]);
+  }
+  return rows.slice(1);
+}
+
+/** Both sides of a change of a table. */
+function Sheets({ zone, version, path }) {
+  const found = useRef(signal(/** @type {string|null} */ (null))).current;
+  useEffect(() => {
+    const given = { ...place(zone), path, version: `${version.id}^`, to_version: version.id };
+    attempt(() => call("shed_diff", given)).then((answer) => (found.value = answer?.diff ?? ""));
+  }, []);
+  if (found.value === null) return html`<p role="status">${word("loading")}</p>`;
+  const rows = sideBySide(found.value);
+  if (rows.length === 0) return html`<p>${word("no_difference")}</p>`;
+  const width = Math.max(...rows.flatMap((row) => row?.map((side) => side.length) ?? []));
+  const side = (/** @type {string[]} */ cells, /** @type {string[]} */ others) => [...Array(width).keys()]
+    .map((at) => html`<td class=${cells[at] === others[at] ? "" : "differs"}>${cells[at]}</td>`);
+  return html`<div class="difference scroll" role="region" tabindex="0" aria-label=${path}><table class="beside">
+    <thead><tr><th scope="colgroup" colspan=${width}>${word("before")}</th><th scope="colgroup" colspan=${width}>${word("after")}</th></tr></thead>
+    ${rows.map((row) => html`<tr>${row ? [...side(row[0], row[1]), ...side(row[1], row[0])] : html`<td colspan=${2 * width}>…</td>`}</tr>`)}
+  </table></div>`;
+}
+
 /** Both sides of a change. */
 function Difference({ zone, version, path }) {
   const isDocument = [...EXTRACTED, "pdf"].includes(extension(path));
+  const kind = version.files.find((/** @type {{path: string}} */ file) => file.path === path)?.kind;
+  if (kind === "M" && SHEETS.includes(extension(path))) return html`<${Sheets} zone=${zone} version=${version} path=${path} />`;
+  if (kind !== "M" && isDocument) return html`<p>${word(kind === "A" ? "did_created" : "did_deleted")}</p>`;
   const fill = (/** @type {HTMLElement|null} */ element) => {
     if (!element || element.shadowRoot || element.firstChild) return;
     attempt(async () => {
