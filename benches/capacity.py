@@ -3,9 +3,9 @@
 
     capacity.py [--<assumption> <number>]... [--check [--calls <number>]]
 
-Prints the tables of the section "Capacity: what cannot be run here" of benches/README.md, which a test
-compares. capacity/costs.json has what goes in: costs that were measured, with the section of that page
-that has them, what is assumed (each is an option here), and what a call of each kind asks the registry.
+Prints the tables of which benches/README.md has a summary. capacity/costs.json has what goes in: costs
+that were measured, with the benchmark that printed them, what is assumed (each is an option here), and
+what a call of each kind asks the registry.
 capacity/formulas.py has the formulas.
 
 `--check` compares them with a simulation of the same calls at a small size (capacity/simulation.py),
