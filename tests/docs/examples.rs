@@ -106,7 +106,7 @@ fn the_examples_with_a_key_work() {
         skip("the examples of the documents need curl");
         return;
     }
-    let text = read("README.md");
+    let text = read("docs/http.md");
     let key = between(&text, "\nFILESHED_API_KEYS=", " cargo run --release\n");
     for examples in examples("key") {
         let server = Server::with().env("FILESHED_API_KEYS", key).start();

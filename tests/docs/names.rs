@@ -105,6 +105,7 @@ fn commands_of_the_program_are_understood() {
                 // A placeholder is no id.
                 ErrorKind::ValueValidation,
                 ErrorKind::MissingSubcommand,
+                ErrorKind::DisplayVersion,
                 ErrorKind::DisplayHelp,
                 ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
             ];

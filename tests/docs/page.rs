@@ -4,13 +4,22 @@ use std::collections::BTreeSet;
 
 use fileshed_test_support::repository;
 
+/// The documents at the root of the repository.
+const ROOT: [&str; 5] = [
+    "README.md",
+    "SPEC.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+];
+
 /// The documents for readers: paths in the repository.
 pub(crate) fn pages() -> Vec<String> {
     let directory = std::fs::read_dir(repository().join("docs")).expect("the documents");
     let names = directory.map(|entry| entry.expect("a document").file_name());
     let mut pages: Vec<String> = names
         .map(|name| format!("docs/{}", name.to_str().expect("a name")))
-        .chain(["README.md", "SPEC.md", "CHANGELOG.md"].map(str::to_owned))
+        .chain(ROOT.map(str::to_owned))
         .collect();
     pages.sort();
     pages
