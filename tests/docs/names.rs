@@ -238,14 +238,18 @@ fn links_lead_somewhere() {
     }
 }
 
-/// What a link in a page leads to.
+/// Returns the path in the repository that a link in a page leads to.
 fn beside(page: &str, link: &str) -> String {
-    let (directory, _) = page.rsplit_once('/').unwrap_or(("", page));
-    match link.strip_prefix("../") {
-        Some(link) => link.to_owned(),
-        None if directory.is_empty() => link.to_owned(),
-        None => format!("{directory}/{link}"),
+    let mut path: Vec<&str> = page.split('/').collect();
+    path.pop();
+    for part in link.split('/') {
+        if part == ".." {
+            path.pop().expect("a link within the repository");
+        } else {
+            path.push(part);
+        }
     }
+    path.join("/")
 }
 
 /// The name under which a heading is linked to.

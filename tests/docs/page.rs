@@ -15,10 +15,14 @@ const ROOT: [&str; 5] = [
 
 /// The documents for readers: paths in the repository.
 pub(crate) fn pages() -> Vec<String> {
-    let directory = std::fs::read_dir(repository().join("docs")).expect("the documents");
-    let names = directory.map(|entry| entry.expect("a document").file_name());
-    let mut pages: Vec<String> = names
-        .map(|name| format!("docs/{}", name.to_str().expect("a name")))
+    let mut pages: Vec<String> = ["docs", "docs/design"]
+        .into_iter()
+        .flat_map(|directory| {
+            let found = std::fs::read_dir(repository().join(directory)).expect("the documents");
+            let names = found.map(|entry| entry.expect("a document").file_name());
+            names.map(move |name| format!("{directory}/{}", name.to_str().expect("a name")))
+        })
+        .filter(|page| page.ends_with(".md"))
         .chain(ROOT.map(str::to_owned))
         .collect();
     pages.sort();
