@@ -117,7 +117,7 @@ pub(crate) fn messages(server: &TestApp) -> Vec<String> {
         .collect()
 }
 
-/// How many commits the history of `documents` has.
+/// Returns the number of commits in the history of `documents`.
 pub(crate) fn commits(server: &TestApp) -> usize {
     messages(server).len()
 }

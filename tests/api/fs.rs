@@ -25,7 +25,7 @@ fn call(client: &Client<'_>, tool: &str, arguments: &Value) -> Answer {
     answer
 }
 
-/// What a tool answers that does what it is asked.
+/// Returns the answer of a tool call that must succeed.
 #[track_caller]
 fn done(client: &Client<'_>, tool: &str, arguments: &Value) -> Value {
     let answer = call(client, tool, arguments);
@@ -39,7 +39,7 @@ fn done(client: &Client<'_>, tool: &str, arguments: &Value) -> Value {
     answer.body
 }
 
-/// What a tool says that refuses, in an answer like every other.
+/// Returns the message of a tool call that must be refused, in an answer of the usual form.
 #[track_caller]
 fn refused(client: &Client<'_>, tool: &str, arguments: &Value) -> String {
     let answer = call(client, tool, arguments);

@@ -1,5 +1,5 @@
-//! What callers see: every operation, files and links, groups, configuration and command line, and
-//! Open WebUI's side of it, over HTTP and with real files.
+//! Behaviour that callers see: every operation, files and links, groups, configuration and command line,
+//! and Open WebUI's side of it, over HTTP and with real files.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,6 +1,5 @@
-//! What models read, as a whole: the committed texts in `tests/texts` are what the server says, so
-//! that a change of them is reviewed as text. With `FILESHED_WRITE_CATALOGUE=1` they are written
-//! anew.
+//! Texts that models read, as a whole: the committed files in `tests/texts` are the server's texts, so that
+//! a change of them is reviewed as text. With `FILESHED_WRITE_CATALOGUE=1` they are written anew.
 
 use std::fmt::Write as _;
 

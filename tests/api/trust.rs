@@ -1,4 +1,4 @@
-//! What ends when trust ends: everything that outlives a call, by every reason.
+//! Revocation of access: all work that outlives a call ends, for every reason.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -75,8 +75,8 @@ impl Reason {
         }
     }
 
-    /// What whoever has this reason to end can have begun: a session of the page opens no terminal,
-    /// and no stream of MCP.
+    /// Returns the work that a caller with this reason can have begun: a session of the page opens no
+    /// terminal, and no stream of MCP.
     fn surfaces(self) -> Vec<Surface> {
         let of_page = |surface: &Surface| {
             [Surface::Command, Surface::Answer, Surface::Upload].contains(surface)
@@ -124,7 +124,7 @@ fn rest(mut stream: TcpStream) -> Vec<u8> {
     all
 }
 
-/// Whether a process has this name among its arguments.
+/// Returns `true` if a process has this name among its arguments.
 fn is_running(name: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let mut lines =
@@ -247,7 +247,7 @@ fn ends_everything(reason: Reason) {
             "--members",
             ADA,
         ]))),
-        // What was known of the account counts for 20 seconds.
+        // The status of an account is cached for 20 seconds.
         Reason::Account => is_active.store(false, Ordering::SeqCst),
         Reason::Session => drop(browser.sign_out(&json!({})).data()),
     }

@@ -1,4 +1,4 @@
-//! What an administrator does.
+//! Tests of the actions that an administrator can take.
 
 use serde_json::json;
 
@@ -192,7 +192,7 @@ fn who_is_deleted_was_named_again_and_leaves_nothing() {
             .join(format!("groups/team/data/{CANARY}-ada.md"))
             .exists()
     );
-    // Who comes back begins anew.
+    // A deleted tenant that returns starts with an empty account and the default quota.
     let stats = server.as_user("ada").call("shed_stats", &json!({}));
     assert_eq!(stats.data()["total"]["quota_mb"], 1000);
     assert_eq!(stats.data()["total"]["size_bytes"], 0);

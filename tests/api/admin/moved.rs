@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::stage::{printed, setup};
 
-/// What the program wrote to its output.
+/// Returns the archive that `tenant export` writes to standard output.
 fn exported(setup: &Setup, whose: &[&str]) -> Vec<u8> {
     let arguments = [&["tenant", "export"], whose].concat();
     let output = setup.piped(&arguments).wait_with_output().unwrap();
@@ -74,7 +74,7 @@ fn a_user_arrives_as_one_left() {
     std::fs::create_dir(storage.join("empty")).unwrap();
     std::os::unix::fs::symlink("run", storage.join("link")).unwrap();
     printed(&old.run(&["tenant", "quota", "--user", "ada", "--mib", "77"]));
-    // What is being edited stays behind.
+    // Files that are open for a locked edit are not exported.
     let edit = json!({"zone": "documents", "path": "deep/er/plan.md"});
     ada.call("shed_lockedit_open", &edit).data();
 

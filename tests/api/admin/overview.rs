@@ -1,4 +1,4 @@
-//! What an administrator sees.
+//! Tests of the lists that an administrator sees.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! Who is no administrator sees and does nothing.
+//! Users without the administrator role can neither read nor change anything through the administration
+//! API.
 
 use serde_json::{Value, json};
 

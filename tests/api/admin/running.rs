@@ -1,4 +1,4 @@
-//! What runs is shown, and ended.
+//! Tests of the list of running work, and of ending it.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::stage::{CANARY, act, admin, get, post, setup};
 use fileshed_test_support::socket::Socket;
 use fileshed_test_support::{Server, eventually};
 
-/// What runs of this kind, as soon as it does.
+/// Waits until work of this kind runs, and returns its row.
 fn running(server: &Server, kind: &str) -> Value {
     eventually(kind, || {
         let rows = get(server, "running")["running"].clone();

@@ -33,7 +33,7 @@ pub(super) fn furnished(server: &TestApp) {
     }
 }
 
-/// What Open WebUI sends for an administrator.
+/// A client with the headers that Open WebUI sends for an administrator.
 pub(super) fn admin(server: &TestApp) -> Client<'_> {
     server
         .as_user("root")

@@ -64,7 +64,7 @@ fn each_chat_with_uploads_is_a_directory_with_its_own() {
     assert_eq!(ada.get("uploads/two/a.txt"), (200, "second".to_owned()));
     assert_eq!(ada.get("uploads/two/sub/b.txt").0, 404);
     assert_eq!(ada.send("HEAD", "uploads/two/a.txt", &[]).status, 200);
-    // What calls that name no chat brought is one of them.
+    // Uploads of calls that name no chat are listed as a chat, `default`.
     bring(&server.as_user("ada"), "default", "c.txt", "of none");
     assert_eq!(
         chats(&ada),
@@ -99,7 +99,7 @@ fn files_come_and_go_in_the_chat_that_the_path_names() {
         ["uploads/one/", "uploads/one/new.txt"]
     );
     assert_eq!(ada.get("uploads/two/a.txt"), (200, "second".to_owned()));
-    // Who is in a chat that was emptied stays in it; the list has it no more.
+    // A client inside a chat that it empties can stay there, though the list no longer shows the chat.
     assert_eq!(ada.send("DELETE", "uploads/two/a.txt", &[]).status, 204);
     assert_eq!(ada.list("uploads/two/"), ["uploads/two/"]);
     assert_eq!(chats(&ada), ["uploads/one/"]);
@@ -197,7 +197,7 @@ fn a_chat_without_uploads_is_not_there_and_a_look_leaves_nothing() {
         let refused = ada.send("PROPFIND", odd, &[("Depth", "0")]);
         refused.refused(400, "INVALID_PATH");
     }
-    // What belongs to no chat has its place at any time.
+    // The directory of calls without a chat exists at any time.
     let bob = Drive::of(server.as_user("bob"), "");
     assert_eq!(bob.list("uploads/default/"), ["uploads/default/"]);
     assert_eq!(bob.send("MKCOL", "uploads/default", &[]).status, 405);
@@ -324,7 +324,7 @@ fn a_chat_of_any_id_is_opened_by_the_name_in_the_list() {
     let file = format!("{}a.txt", listed[0]);
     assert_eq!(ada.get(&file), (200, "studied".to_owned()));
     assert_eq!(ada.list(&listed[0])[1], file);
-    // What is deleted here comes back into the chat.
+    // A file that is deleted through WebDAV is restored into its chat.
     assert_eq!(ada.send("DELETE", &file, &[]).status, 204);
     let back = json!({"zone": "uploads", "path": "a.txt", "restore": true});
     done(&client.clone().chat("a/b: étude"), "shed_delete", &back);

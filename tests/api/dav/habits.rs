@@ -1,4 +1,4 @@
-//! What programs do beside what people asked for.
+//! Side effects of WebDAV clients: requests that programs send beside those that people ask for.
 
 use std::path::Path;
 

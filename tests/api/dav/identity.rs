@@ -1,4 +1,4 @@
-//! Who calls: a personal token as the password, and never a page.
+//! Authentication of WebDAV: a personal token as the password, and never a session of the page.
 
 use super::Drive;
 use crate::transfer::form::many_users;

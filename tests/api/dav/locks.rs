@@ -78,7 +78,7 @@ fn a_lock_keeps_everybody_out_and_its_token_lets_in() {
 fn a_lock_ends_with_its_time_and_makes_a_file_where_there_is_none() {
     let server = TestApp::start();
     let drive = Drive::of(server.client(), "/storage");
-    // Where nothing is, an empty file is made.
+    // A lock on a missing path creates an empty file.
     let taken = lock(&drive, "new.txt", &[("Timeout", "Infinite")]);
     assert_eq!(taken.status, 201, "{taken:?}");
     assert_eq!(drive.get("new.txt"), (200, String::new()));

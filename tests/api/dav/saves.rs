@@ -1,4 +1,4 @@
-//! What programs do to save a document: many steps, one commit, and nothing that is ever lost.
+//! Save sequences of programs: many steps make one commit, and no content is ever lost.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! What of the first document is about the machine: settings, the base directory, names that
-//! platforms see differently, and what is counted.
+//! Rules of the first document about the machine: settings, the base directory, names that platforms see
+//! differently, and metrics.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -138,7 +138,7 @@ fn calls_are_counted_by_action_and_outcome() {
     }
 }
 
-/// What an administrator reads of a deployment is there without a dashboard.
+/// The state of a deployment can be read without a dashboard.
 #[test]
 fn the_state_of_a_workspace_is_told_in_every_mode() {
     let shared = TestApp::start();

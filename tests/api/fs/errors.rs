@@ -44,7 +44,7 @@ fn all_errors_return_the_structured_envelope() {
         let error = answer.body["error"].as_str().unwrap_or_default();
         assert!(error.len() > 10, "{tool} {arguments}: {}", answer.text);
     }
-    // What is no call of a tool keeps its status, in the same form.
+    // A request that is no call of a tool keeps its status, in the same form.
     let unknown = call(&client, "move_file", &json!({}));
     assert_eq!((unknown.status, &unknown.body["path"]), (404, &json!("")));
     let wrong = client.get("/fs/read_file");
@@ -186,7 +186,7 @@ fn invalid_regex() {
         &json!({"pattern": "(", "is_regex": true}),
     );
     assert!(error.to_lowercase().contains("regex"), "{error}");
-    // What is catastrophic elsewhere ends here.
+    // Patterns that take exponential time in backtracking engines finish here.
     for pattern in ["(a+)+$", "(a|a)*c", "(.*)*x", "(a*)*b$"] {
         let arguments = json!({"pattern": pattern, "is_regex": true});
         done(&client, "grep_search", &arguments);

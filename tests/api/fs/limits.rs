@@ -1,4 +1,4 @@
-//! What configuration and headers take away.
+//! Limits that configuration and headers set.
 
 use fileshed_test_support::TestApp;
 use serde_json::json;

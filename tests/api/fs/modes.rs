@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{call, done, files, refused};
 
-/// What a scenario is in one mode.
+/// The test of a scenario in one mode.
 enum Cell {
     /// It holds, as this shows.
     Holds(fn(&Client<'_>)),
@@ -113,7 +113,7 @@ const TABLE: [(&str, [Cell; 3]); 11] = [
     ),
 ];
 
-/// What must not be read by anybody whose it is not.
+/// A string that no caller but its owner may read.
 const CANARY: &str = "canary-of-alice";
 
 #[test]
@@ -137,7 +137,7 @@ fn the_table_has_every_scenario_and_leaves_no_mode_to_nobody() {
         .collect();
     let table: Vec<&str> = TABLE.iter().map(|(scenario, _)| *scenario).collect();
     assert_eq!(table, listed);
-    // What is said instead is said: in that mode the other scenario holds.
+    // Each `Instead` names a scenario that holds in the same mode.
     let holds: BTreeSet<(&str, usize)> = TABLE
         .iter()
         .flat_map(|(scenario, cells)| {
@@ -308,7 +308,7 @@ fn no_path_is_looked_at(nobody: &Client<'_>) {
             assert_refused(&call(&below, tool, &arguments));
         }
     }
-    // What nobody asks for is no attempt of a mode that has users.
+    // Requests that were refused without a user are not counted as boundary violations.
     let metrics = nobody.server().client().get("/metrics").text;
     for line in metrics.lines() {
         if line.starts_with("fileshed_fs_boundary_violations_total{") {
@@ -353,7 +353,7 @@ fn what_cannot_be_made_is_told_with_its_setting(client: &Client<'_>) {
     assert!(!answer.text.contains(path), "{}", answer.text);
 }
 
-/// Who is nobody is told so, whether or not the base directory can be used.
+/// Callers without a user are refused alike, whether or not the base directory can be used.
 fn nobody_learns_of_the_base_directory(nobody: &Client<'_>) {
     let data = nobody.server().data();
     fs::rename(data.join("users"), data.join("before")).expect("renamed");

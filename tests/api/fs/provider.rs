@@ -363,7 +363,7 @@ fn a_file_at_the_path_of_one_that_a_command_removed_is_another() {
         let old = old.and_then(|old| old["createdAt"].as_str());
         assert!(found["createdAt"].as_str() > old, "{path}: {found}");
     }
-    // What a command moves or writes anew is the same file as before.
+    // A file that a command moves or rewrites keeps its type and creation time.
     for (path, old) in [("elsewhere", &before[2]), ("written", &before[3])] {
         let found = stat(path);
         for name in ["mimeType", "createdAt"] {

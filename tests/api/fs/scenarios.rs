@@ -25,7 +25,7 @@ const PARTS: [(&str, usize); 16] = [
     ("file system 6 Configuration", 2),
 ];
 
-/// What stands for a test where a rule has no place here; the reason follows.
+/// Prefix in place of a test's name if a rule does not apply here; the reason follows.
 const NOT_OURS: &str = "not ours: ";
 
 /// One line of the list.

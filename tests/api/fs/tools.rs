@@ -1,4 +1,4 @@
-//! What the tools take and answer, as the first document prints it.
+//! Arguments and answers of the tools, as the first document prints them.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Who is in a group, as an administrator says it beside the running server.
+//! Group memberships that an administrator sets with the command line beside the running server.
 
 use serde_json::json;
 
@@ -99,7 +99,7 @@ fn only_a_gateway_with_a_key_is_believed() {
     let open = TestApp::with().env("FILESHED_GROUPS", "headers").app();
     let nobody = open.client().header("X-OpenWebUI-User-Group-Ids", "team");
     call(&nobody, "shed_tree", json!({})).refused(503, "GROUP_NOT_AVAILABLE");
-    // Where the registry decides, headers name no group.
+    // With memberships in the registry, headers name no group.
     let local = app();
     let eve = local.as_member("eve", "team");
     call(&eve, "shed_tree", json!({})).refused(404, "GROUP_NOT_FOUND");

@@ -1,4 +1,4 @@
-//! How the files of a group go in and out: by request and by link.
+//! Uploads and downloads of a group's files: by request and by link.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What lies beside a database of a group belongs to whoever owns the database.
+//! Files beside a database of a group belong to the owner of the database.
 
 use serde_json::{Value, json};
 
@@ -137,7 +137,7 @@ fn the_owner_is_not_shut_out_by_what_was_there_before() {
         owners(&ada)["plan.db-journal"],
         (Some("bob".to_owned()), "owner".to_owned())
     );
-    // What everybody may write does not keep the name, and goes with the database's owner.
+    // A journal that every member may write does not reserve the name, and follows the database's owner.
     file(&bob, "free.db-journal", "x", "group");
     file(&ada, "free.db", "x", "owner");
     let over = json!({"path": "free.db-journal", "content": "y"});

@@ -19,7 +19,7 @@ const PROTECTED: &str = "protected.md";
 /// A file that each user protects, and moves.
 const KEPT: &str = "kept";
 
-/// What a user knows when the server dies.
+/// State that a user knows when the server dies.
 #[derive(Default)]
 struct Work {
     acknowledged: u64,
@@ -183,7 +183,7 @@ fn kill_and_compare(durability: &str) {
             let fits = match path.split_once('/') {
                 Some((user, _)) => who == user,
                 None if [PROTECTED, "open.md"].contains(&path.as_str()) => who == "owner",
-                // What a command that died had beside the file.
+                // A leftover of a command that died, beside the file.
                 None => MEMBERS.contains(&who),
             };
             assert!(fits, "round {round}: {path} is of {who}");

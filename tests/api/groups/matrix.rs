@@ -1,5 +1,5 @@
-//! Who may do what to whose file: every way in which a file can change, for its owner, another
-//! member and somebody else, in every mode.
+//! Permissions in a group: every call that changes a file, for its owner, another member and a stranger, in
+//! every mode.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -226,7 +226,7 @@ impl Way {
         }
     }
 
-    /// Whether it reaches files of other directories.
+    /// Returns `true` if the call reaches files of other directories.
     fn is_everywhere(&self) -> bool {
         self.name().starts_with("find .")
     }
@@ -399,7 +399,7 @@ impl<'a> Team<'a> {
             }
         }
         Self::file(ada, &format!("{d}/f.txt"), "one\ntwo\n", "group");
-        // What only changes files of its own kind finds one.
+        // Calls that only change files of one kind find a file of that kind.
         let [fresh, target] = ["made.zip", "f.txt"].map(|name| format!("{d}/{name}"));
         if let Command("zip", _) = way {
             self.run("zip", &["-q", &fresh, &format!("{d}/mine.txt")]);
@@ -479,7 +479,7 @@ impl<'a> Team<'a> {
         team::owners_in(info.data())
     }
 
-    /// Whether the history of one state is a part of the other's.
+    /// Returns `true` if the history of one state is a part of the other's.
     fn is_later(&self, before: &State, after: &State) -> bool {
         let repository = self.repository();
         let later = |commit, ancestor| repository.graph_descendant_of(commit, ancestor).unwrap();

@@ -145,7 +145,7 @@ fn a_member_neither_sheds_nor_takes_a_record() {
     for args in [["mine", "closed"], ["closed", "mine"], ["closed", "free"]] {
         run(&bob, "mv", &["-f", args[0], args[1]]).refused(403, "PERMISSION_DENIED");
     }
-    // What is overwritten keeps owner and mode: neither name nor record is taken.
+    // An overwritten file keeps owner and mode: neither its name nor its record is taken.
     ok(&bob, "mv", &["-f", "mine", "t2"]);
     assert_eq!(
         of(&server, "bob's\n"),

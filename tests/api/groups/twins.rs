@@ -154,7 +154,7 @@ fn no_operation_takes_a_protected_name_in_another_spelling() {
             run(&ada, "tar", &["-xf", "in.tar"]).data();
             let set = json!({"path": one, "mode": "owner"});
             done(&ada, "shed_group_set_mode", set);
-            // What is protected is found by its other spelling too.
+            // A protected file is found by its other spelling too.
             let set = json!({"path": other, "mode": "owner"});
             done(&ada, "shed_group_set_mode", set);
             archive(&bob, other);

@@ -20,8 +20,8 @@ fn git(directory: &Path, arguments: &[&str]) {
     assert!(done.status.success(), "{arguments:?}: {done:?}");
 }
 
-/// What the original leaves behind: plain user ids, a repository inside the documents, lock and
-/// working directories, a registry with ownership.
+/// Creates data as the original Fileshed leaves it: plain user ids, a repository inside the documents, lock
+/// and working directories, a registry with ownership.
 fn furnish(data: &Path) {
     let home = data.join("users").join(USER);
     for (path, content) in [

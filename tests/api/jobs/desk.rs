@@ -163,7 +163,7 @@ impl<'a> Desk<'a> {
             );
             assert_eq!(repository.commits(), self.commits, "{}", self.user);
         }
-        // What was removed goes from the disk after the answer.
+        // Removed files leave the disk after the answer.
         wait_until("nothing is staged", || staged(&home).is_empty());
     }
 }

@@ -1,4 +1,5 @@
-//! What a commit says of the way by which its change came: a person's or a model's, and in which chat.
+//! Origins in commit messages: each says whether a person or a model made the change, by which channel, and
+//! in which chat.
 
 use std::path::Path;
 
@@ -45,7 +46,7 @@ fn succeeds(client: &Client<'_>, method: &str, address: &str, body: &str) -> Val
     answer.body
 }
 
-/// What a proxy in front of the terminal sends.
+/// A client with the headers that a proxy in front of the terminal sends.
 fn terminal(server: &TestApp) -> Client<'_> {
     server
         .client()
@@ -146,7 +147,7 @@ fn logs_and_messages_stay_as_they_are() {
     let call = json!({"zone": "documents", "path": "a.md", "content": "one\n", "message": message});
     done(&ada, "shed_create_file", &call);
     let repository = documents(&server, "ada");
-    // What a message says of itself stays in it.
+    // Trailers that the caller wrote into the message stay in it.
     assert_eq!(repository.text(&["log", "-1", "--format=%B"]), message);
     let expected = [
         "fileshed-by model operations".to_owned(),
@@ -208,7 +209,7 @@ fn a_group_learns_of_no_conversation() {
     assert!(!holds(&server.data().join(kept), CHAT.as_bytes()));
 }
 
-/// Whether a file below a directory has this in it, as it lies on disk.
+/// Returns `true` if a file below the directory contains these bytes as stored on disk.
 fn holds(directory: &Path, text: &[u8]) -> bool {
     std::fs::read_dir(directory).unwrap().any(|entry| {
         let path = entry.unwrap().path();
@@ -239,7 +240,7 @@ fn what_the_server_did_not_see_says_nothing_of_it() {
         "By git itself"
     );
     assert_eq!(marks(&repository), Vec::<String>::new());
-    // What git would amend stays as it is, with its lines.
+    // A commit that git would amend stays as it is, with its trailers.
     file(&ada, "documents", "a.md", "three\n");
     let before = marks(&repository);
     ran(

@@ -1,4 +1,4 @@
-//! What documents were, as git tells it.
+//! Earlier versions of documents, as git shows them.
 
 use serde_json::json;
 
@@ -26,7 +26,7 @@ fn git_tells_who_changed_what() {
     desk.changed("documents");
     desk.files("documents")
         .insert("touched".to_owned(), Vec::new());
-    // Nothing changes: nothing is committed.
+    // Calls that change no content make no commit.
     desk.exec("documents", "cp", &["touched", "notes/same"]);
     desk.changed("documents");
     desk.exec("documents", "rm", &["notes/same"]);

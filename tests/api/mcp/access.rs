@@ -1,4 +1,4 @@
-//! Who may speak the protocol, and with whose files.
+//! Callers that may speak the protocol, and the files that they reach.
 
 use fileshed_test_support::TestApp;
 use serde_json::json;
@@ -74,7 +74,7 @@ fn a_gateway_that_names_nobody_learns_what_there_is_and_no_more() {
         }
     }
     nobody().request("server/discover", &json!({}));
-    // What says two things at once, or nothing, is nobody's either.
+    // Batches, and bodies with two methods or none, are refused like requests without a user.
     let client = server
         .client()
         .header("Authorization", key)

@@ -1,4 +1,4 @@
-//! What is deleted by a tool of the protocol lands in the bin, and comes back.
+//! Files that a tool of the protocol deletes go into the bin, and can be restored.
 
 use serde_json::{Value, json};
 

@@ -117,7 +117,7 @@ impl<'a> Peer<'a> {
         stream
     }
 
-    /// What comes back: notifications first, the response last.
+    /// Sends a request and returns the messages of the answer: notifications first, the response last.
     pub(super) fn messages(&self, method: &str, params: &Value) -> Vec<Value> {
         let answer = self.send(method, params);
         if answer.header("content-type") == "application/json" {

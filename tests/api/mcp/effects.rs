@@ -1,4 +1,4 @@
-//! What operations say of their effects, against what they do.
+//! Declared effects of operations, compared with what the operations do.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -78,7 +78,7 @@ fn operations_do_what_their_effect_says() {
             if !entry.effect.destroys && !kept {
                 wrong.push(format!("{}: {example} replaces something", entry.id));
             }
-            // Whether it is refused or done: nothing more may come of it.
+            // A second call may succeed or be refused, but must have no further effect.
             client.call(entry.id, &arguments);
             if entry.effect.settles && state(&server, &client, user) != after {
                 wrong.push(format!("{}: {example} has an effect again", entry.id));

@@ -117,7 +117,7 @@ fn tools_do_what_their_effect_says() {
         let before = content();
         done(&peer, tool, &arguments);
         let after = content();
-        // What makes a link changes no file.
+        // `output_file` changes no file, but makes a link, so it is not read-only.
         let reads = before == after && tool != "output_file";
         assert_eq!(hints["readOnlyHint"], reads, "{tool}");
         assert_eq!(hints["destructiveHint"], before != after, "{tool}");

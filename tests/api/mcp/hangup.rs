@@ -29,8 +29,7 @@ fn a_client_that_hangs_up_ends_its_command() {
     }
 }
 
-/// How far a call that succeeds was when its client heard of it for the last time. `heard` is told
-/// each time.
+/// Returns the last progress that the client of a successful call received. `heard` is called with each.
 #[track_caller]
 fn told_over_time(peer: &Peer<'_>, tool: &str, arguments: &Value, heard: impl Fn(f64)) -> f64 {
     let call = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": 7}});
@@ -55,7 +54,7 @@ fn told_over_time(peer: &Peer<'_>, tool: &str, arguments: &Value, heard: impl Fn
     }
 }
 
-/// How far work has to be before it may end.
+/// Progress that a call must report before it may end.
 const ENOUGH: f64 = 2.0;
 
 #[test]
@@ -72,7 +71,7 @@ fn who_asks_for_it_hears_of_work_that_lasts() {
     assert!(told >= ENOUGH, "{told}");
 }
 
-/// How far a call that succeeds was when its client heard of it for the last time.
+/// Returns the last progress that the client of a successful call received.
 #[track_caller]
 fn told(peer: &Peer<'_>, tool: &str, arguments: &Value) -> f64 {
     let call = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": "p"}});
@@ -118,7 +117,7 @@ fn who_asks_for_it_hears_of_an_import_that_lasts() {
 #[test]
 fn who_asks_for_it_hears_of_an_archive_that_lasts() {
     let server = TestApp::start();
-    // What cannot be made smaller takes longest.
+    // Content that does not compress takes longest.
     let directory = server.data().join("shared/Storage/data/d");
     std::fs::create_dir_all(&directory).expect("made");
     let mut rng = Rng::new(1);

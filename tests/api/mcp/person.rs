@@ -135,7 +135,7 @@ impl Person {
         eventually("it ends", ended).code()
     }
 
-    /// What it wrote to its error output; waits for its end.
+    /// Ends the process and returns what it wrote to standard error.
     pub(super) fn log(&mut self) -> String {
         let mut log = String::new();
         let mut output = self.child.stderr.take().unwrap();

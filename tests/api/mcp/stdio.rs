@@ -134,7 +134,7 @@ fn a_cancelled_call_ends_its_command() {
     });
     let id = person.send("tools/call", params);
     wait_until("the command runs", || !running(&mark).is_empty());
-    // Who asked for it hears that it still runs.
+    // A client that sent a progress token hears that the command still runs.
     let progress = person.until(|message| message["method"] == "notifications/progress");
     assert_eq!(progress["params"]["progressToken"], "p");
     assert!(progress["params"]["progress"].as_f64().unwrap() >= 1.0);

@@ -1,4 +1,4 @@
-//! Who hears that a resource has changed.
+//! Clients that hear that a resource has changed.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ impl Stream {
         Self(BufReader::new(peer.begin("subscriptions/listen", &params)))
     }
 
-    /// The next message; nothing where the stream has ended.
+    /// Returns the next message; `None` if the stream has ended.
     fn next(&mut self) -> Option<Value> {
         eventually("a message comes", || {
             let mut line = String::new();
@@ -95,12 +95,13 @@ fn a_change_by_anybody_is_told() {
     file.write_all(b"3").unwrap();
     drop(file);
     assert_eq!(stream.changed(), uris[0]);
-    // Nothing of others, though they name the same: the next change is the own one.
+    // Changes of another user's files of the same names are not reported: the next change is the caller's
+    // own.
     let bob = Peer::new(server.as_user("bob"));
     create(&bob, "storage", "a.md", "bob's");
     create(&ada, "storage", "c.md", "2");
     assert_eq!(stream.changed(), uris[2]);
-    // What a group shares is told to its members.
+    // Changes of a group's files are reported to its members.
     let crew = |user: &str| Peer::new(server.as_member(user, "crew"));
     let (ada, bob) = (crew("ada"), crew("bob"));
     let mut stream = Stream::open(&ada, &["fileshed://group/team/plan.md"]);
@@ -191,7 +192,7 @@ fn subscriptions_of_one_user_are_bounded() {
     let bob = Peer::new(server.as_user("bob"));
     Stream::open(&bob, &many).accepted();
     create(&ada, "storage", "x.md", "1");
-    // Whoever goes away makes room.
+    // A stream that ends makes room for another.
     drop(streams);
     let mut round = 0;
     wait_until("there is room", || {

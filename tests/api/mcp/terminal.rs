@@ -1,4 +1,4 @@
-//! What models are offered of the terminal, as tools.
+//! Tools of the terminal that models are offered.
 
 use fileshed::http::terminal::document::document;
 use fileshed_test_support::commands::running;
@@ -96,7 +96,7 @@ fn a_command_that_is_waited_for_ends_with_its_client() {
     wait_until("the command runs", || !running(&mark).is_empty());
     drop(connection);
     wait_until("the command is gone", || running(&mark).is_empty());
-    // What nobody waits for goes on.
+    // A command goes on though no client waits for it.
     let begun = done(
         &peer,
         "run_command",

@@ -15,7 +15,7 @@ use crate::sign_in::browser::{Browser, link};
 const ADA: &str = "8c7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c";
 const ADMIN: &str = "00000000-0000-4000-8000-000000000001";
 
-/// How Open WebUI answers now.
+/// State in which the stand-in of Open WebUI answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mood {
     /// With whom it has.

@@ -1,4 +1,4 @@
-//! What somebody brings through a link is told to the chat that asked for it.
+//! The chat that asked for an upload link is told when somebody uploads a file through it.
 
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ fn bring(server: &TestApp, link: &str, names: &[&str]) {
     client.send("POST", link, form.as_bytes()).data();
 }
 
-/// What the chat was told, once it was told something `count` times.
+/// Waits until the chat was told something `count` times, and returns the texts.
 fn told(webui: &StandIn, count: usize) -> Vec<String> {
     wait_until("the chat is told", || webui.count(EVENT) >= count);
     let asked = webui.asked().into_iter();

@@ -117,7 +117,7 @@ fn what_is_deleted_or_moved_stays_away_over_a_restart() {
     let server = server.again();
     assert_eq!(uploads(&ada(&server, "m-3")), left);
     assert_eq!(webui.count(CONTENT), 6, "record and content of each, once");
-    // Who asks for it by name gets it again.
+    // A call that names the file imports it again.
     let import = json!({"filename": "a.txt"});
     ada(&server, "m-3").call("shed_import", &import).data();
     let there = are(&[("a.txt", "f-1"), ("c.txt", "f-3")]);
@@ -172,7 +172,7 @@ fn one_file_that_cannot_come_keeps_no_other_away() {
     let hint = missing.body["error"]["hint"].as_str().unwrap();
     assert!(hint.contains("`big.bin` is attached"), "{hint}");
     assert!(hint.contains("a file may have"), "{hint}");
-    // What is somebody else's is not even asked for.
+    // The content of another user's file is not even requested.
     assert_eq!(webui.count("/api/v1/files/f-3/content"), 0);
 }
 

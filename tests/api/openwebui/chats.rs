@@ -42,7 +42,7 @@ impl Chats {
         self
     }
 
-    /// What Open WebUI answers to who has the key `sk-<user>`; an administrator sees everything.
+    /// Answers as Open WebUI does to the key `sk-<user>`; an administrator sees everything.
     pub(crate) fn answer(&self, asked: &Asked) -> Answer {
         let user = asked.bearer().strip_prefix("sk-").unwrap_or_default();
         if asked.path == "/api/v1/users/user/status" {

@@ -10,7 +10,8 @@ fn connection(setup: &Setup, more: &[&str]) -> Finished {
     setup.run(&[&["openwebui", "connection"], more].concat())
 }
 
-/// What the dialog of Open WebUI takes out of a file: one connection, or the first of a list.
+/// Returns the connection that the dialog of Open WebUI reads from a file: an object, or the first of a
+/// list.
 #[track_caller]
 fn imported(finished: &Finished) -> Value {
     assert_eq!(finished.code, Some(0), "{finished:?}");
@@ -73,7 +74,7 @@ fn what_is_not_said_follows_from_the_configuration() {
     assert_eq!(found["key"], "");
     assert_eq!(found["path"], "openapi.json?toolset=core");
     assert_eq!(found["headers"]["X-OpenWebUI-User-Id"], Value::Null);
-    // Whoever is in a container does not reach a loopback address of this machine.
+    // A container does not reach a loopback address of this machine.
     assert!(finished.stderr.contains("--server-url"), "{finished:?}");
     assert!(!finished.stderr.contains("service key"), "{finished:?}");
     let public = setup.env("FILESHED_PUBLIC_URL", "https://files.example.org");
@@ -100,7 +101,7 @@ fn who_may_use_it_is_said_by_id() {
         assert!(refused.stderr.contains("register"), "{refused:?}");
         assert_eq!(refused.stdout, "");
     }
-    // What the dialog would refuse.
+    // Ids that the dialog would refuse.
     for id in ["", "a:b", "a|b"] {
         assert_eq!(connection(&setup, &["--id", id]).code, Some(2), "{id}");
     }

@@ -14,12 +14,12 @@ const LATER: &str = "11111111-0000-4000-8000-000000000002";
 const GONE: &str = "11111111-0000-4000-8000-000000000003";
 /// One that the list has not, though it is there: it was made while the list was read.
 const UNLISTED: &str = "11111111-0000-4000-8000-000000000004";
-/// What a program calls its conversations.
+/// The name that a program gives its conversation.
 const PROGRAM: &str = "build-42";
 
 const DAY: i64 = 24 * 60 * 60;
 
-/// How Open WebUI answers.
+/// State in which the stand-in of Open WebUI answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mood {
     Clear,

@@ -14,7 +14,7 @@ fn listed() -> Value {
     json!([{"id": "team-id", "name": "Team", "description": "Minutes", "member_count": 7}])
 }
 
-/// How Open WebUI answers: 0.12, or 0.9.
+/// Version of Open WebUI that answers: 0.12, or 0.9.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Age {
     New,

@@ -20,7 +20,7 @@ fn webui() -> StandIn {
     )
 }
 
-/// What is said of it.
+/// Runs `doctor` and returns its line about Open WebUI.
 fn said(setup: &Setup) -> String {
     let finished = setup.run(&["doctor"]);
     let whole = finished.stdout + &finished.stderr;

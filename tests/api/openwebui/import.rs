@@ -279,7 +279,7 @@ fn what_is_too_large_stops_only_itself() {
     assert!(errors[1].as_str().unwrap().starts_with("d.bin: "), "{all}");
     let one = ada.call("shed_import", &json!({"filename": "d.bin"}));
     one.refused(507, "QUOTA_EXCEEDED");
-    // What is there needs no room to be there again.
+    // An existing file needs no space when it is imported again.
     let one = import(&ada, &json!({"filename": "c"}));
     assert_eq!(one["imported"], json!(["c.bin"]));
     let stats = ada.call("shed_stats", &json!({}));

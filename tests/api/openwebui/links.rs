@@ -251,7 +251,7 @@ fn a_file_goes_into_open_webui_and_is_taken_back() {
     ] {
         assert_eq!(hanging[0][name], value, "{name}");
     }
-    // What hangs on an answer is not what the person brought.
+    // A file that is attached to an answer is no attachment of the person's.
     ada.call("shed_import", &json!({}))
         .refused(404, "FILE_NOT_FOUND");
 
@@ -436,7 +436,7 @@ fn one_file_shows_once() {
     assert_eq!(link(&ada, "a.csv")["file_id"], "file-3");
     let (_, shown) = told(&webui, "chat:message:files");
     assert_eq!(shown, ["file-2", "file-3"]);
-    // What it was before comes back only as itself.
+    // The former copy is not used again: the content needs a new one, for which there is no space.
     write(&ada, "a.csv", "a,b\n");
     let full = ada.call("shed_link_create", &at("a.csv"));
     full.refused(507, "QUOTA_EXCEEDED");
@@ -765,7 +765,7 @@ fn without_an_answer_links_are_listed_and_stay() {
     let failed = ada.call("shed_link_delete", &one);
     failed.refused(503, "OPENWEBUI_DELETE_ERROR");
     world.breaks(&[]);
-    // Who comes through the gateway is asked about with the administrator's key.
+    // Users behind the gateway are looked up with the administrator's key.
     let through = server.as_user("ada");
     assert_eq!(list(&through)["count"], 4);
     through.call("shed_link_delete", &one).data();

@@ -10,7 +10,7 @@ use fileshed_test_support::{Finished, Setup, TestApp};
 const LIST: &str = "/api/v1/configs/tool_servers";
 const VERIFY: &str = "/api/v1/configs/tool_servers/verify";
 
-/// What Open WebUI keeps.
+/// Connections that Open WebUI keeps.
 type Kept = Arc<Mutex<Vec<Value>>>;
 
 /// Somebody else's connection, with what a naive reader would lose.
@@ -45,7 +45,7 @@ fn keeping(kept: &Kept) -> StandIn {
                 {"id": "g1", "name": "Team"}, {"id": "g2", "name": "Twins"}, {"id": "g3", "name": "Twins"},
             ])),
             ("GET", "/api/v1/users/u1") => Answer::json(&user()),
-            // What an older one answers to a path that it does not know.
+            // Answer of an older version to a path that it does not know.
             ("GET", "/api/v1/users/someone") => Answer::bytes("<html>"),
             ("GET", path) if path.starts_with("/api/v1/users/search?query=ada%40") => {
                 Answer::json(&json!({"users": [user()], "total": 1}))
@@ -70,7 +70,7 @@ fn who(call: &Value) -> Answer {
     Answer::json(&json!({"signed_in": is_taken, "name": "Ada", "refusal": refusal}))
 }
 
-/// What is found at an address.
+/// Answers for the server that is found at an address.
 fn verify(connection: &Value) -> Answer {
     let found = |title: &str| {
         let paths = json!({"/shed_help": {}, "/shed_exec": {}});
@@ -130,7 +130,7 @@ fn failed(finished: &Finished, said: &str) {
     assert_eq!(finished.stdout, "");
 }
 
-/// How often the list was written.
+/// Returns the number of writes of the list.
 fn written(webui: &StandIn) -> usize {
     let asked = webui.asked();
     let writes = asked
@@ -494,7 +494,7 @@ fn a_terminal_is_registered_beside_others_with_a_key_of_its_own() {
     let line = "nothing to do: the connection `fileshed` is as it should be";
     done(&terminal(&[]), line);
 
-    // What an administrator chose in the dialog stays.
+    // Settings that an administrator chose in the dialog stay.
     kept.lock().unwrap()[1]["config"] = json!({"access_grants": [], "user_shell_tools": "always"});
     kept.lock().unwrap()[1]["name"] = json!("Computer");
     done(&terminal(&[]), line);

@@ -177,7 +177,7 @@ fn the_signature_is_enough_where_open_webui_is_not_named() {
         json!({"typ": "mfa"}),
         json!({"typ": ""}),
         json!({"typ": ["session"]}),
-        // What Open WebUI signs for gateways is no session.
+        // A token that Open WebUI signs for gateways is no session.
         json!({"id": null, "sub": "ada", "iss": "open-webui"}),
     ] {
         let answer = write(&client(&changes));

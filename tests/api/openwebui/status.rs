@@ -1,4 +1,4 @@
-//! What takes long shows in the chat.
+//! Calls that last show their status in the chat.
 
 use std::io::Write as _;
 use std::net::TcpStream;

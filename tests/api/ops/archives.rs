@@ -16,7 +16,7 @@ pub(crate) fn roomy() -> Setup {
         .env("FILESHED_NAMESPACE", "plain")
 }
 
-/// Runs a program; nothing where it is not installed, which is said.
+/// Runs a program; `None` if it is not installed, which is noted as skipped.
 #[track_caller]
 pub(crate) fn attempt(program: &str, arguments: &[&str], directory: &Path) -> Option<Output> {
     let output = Command::new(program)

@@ -25,7 +25,7 @@ fn restore(client: &Client<'_>, zone: &str, path: &str) -> Answer {
     client.call("shed_delete", &arguments)
 }
 
-/// What the page shows of the bin: zone and path, what was deleted last first.
+/// Returns the entries of the bin as the page shows them: zone and path, the last deleted first.
 fn bin(client: &Client<'_>) -> Vec<(String, String)> {
     let rows = client.get("/page/bin").body["entries"].clone();
     let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
@@ -315,7 +315,7 @@ fn it_is_emptied_oldest_first_when_space_is_needed() {
     file(&ada, "storage", "d", &half);
     assert_eq!(bin(&ada), ["c", "b"].map(|path| pair("storage", path)));
     assert_eq!(on_disk(&app, "ada"), 2);
-    // What would not fit into the empty bin either leaves it as it is.
+    // A file that would not fit even with an empty bin leaves the bin as it is.
     file(&ada, "storage", "e", &half);
     assert_eq!(bin(&ada), [pair("storage", "c")]);
     let content = "x".repeat(900 * 1024);
@@ -492,7 +492,7 @@ fn space_is_counted_right_while_commands_measure_it() {
     }
 }
 
-/// What the page shows of the newest row, and what the bin has of it on disk.
+/// Returns the newest row of the bin as the page shows it, and its content on disk.
 fn newest(app: &TestApp, client: &Client<'_>, home: &str) -> (Value, String) {
     let row = client.get("/page/bin").body["entries"][0].clone();
     let place = app.data().join(home).join("bin");
@@ -638,7 +638,7 @@ fn an_answer_says_what_the_bin_did_not_keep_and_what_made_way() {
     let said = answer.body["message"].as_str().unwrap();
     assert!(said.contains("`large` was not kept"), "{said}");
     assert_eq!(bin(&ada).len(), 12, "many small ones survive a large one");
-    // What fits is kept, and pushes nothing out.
+    // A replaced file that fits is kept, and pushes nothing out.
     let answer = ada.call("shed_create_file", &create("short"));
     let said = answer.body["message"].as_str().unwrap();
     assert!(!said.contains("bin"), "{said}");

@@ -9,7 +9,7 @@ use fileshed_test_support::{Answer, Client, TestApp};
 const PICTURE: &str = "89504e470d0a1a0a0000000d4948445200000001000000010806000000\
     1f15c4890000000d49444154789c63f8cfc0f01f00050001ff56c72f0d0000000049454e44ae426082";
 
-/// What a file that a later version of the original Fileshed encrypts begins with.
+/// First bytes of a file that a later version of the original Fileshed encrypted.
 const MAGIC: &[u8] = b"FILESHED_ENC_V1\0";
 
 fn bytes(client: &Client<'_>, path: &str, hex: &str) {
@@ -28,7 +28,7 @@ pub(crate) fn encrypted(stage: &Stage<'_>) {
     stage.refuses_example("path", "sealed", &["`sealed` is encrypted"]);
 }
 
-/// What `shed_patch_text` does not edit.
+/// Files that `shed_patch_text` refuses to edit.
 pub(crate) fn edits_of_text(stage: &Stage<'_>) {
     encrypted(stage);
     picture(stage);

@@ -173,7 +173,7 @@ fn a_short_failure_says_everything_once() {
         );
     }
     assert!(!error.contains_key("details"), "{}", answer.text);
-    // What only details tell stays.
+    // Details that the message does not repeat stay.
     let unknown = json!({"howto": "everything"});
     let answer = brief.post("shed_help", unknown.to_string().as_bytes());
     assert!(

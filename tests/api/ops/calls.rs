@@ -7,7 +7,7 @@ use crate::ops::cross_zone;
 use crate::ops::stage::{bring, file};
 use fileshed_test_support::{Answer, Client};
 
-/// What an example file holds; examples look for words of it.
+/// Content of an example file; examples look for words of it.
 const CONTENT: &str = "- buy milk\nold\nTODO: 1\n";
 
 /// One call in a text.
@@ -62,7 +62,7 @@ fn arguments(mut text: &str) -> Option<Value> {
     }
 }
 
-/// Whether every required parameter is there.
+/// Returns `true` if the call has every required parameter.
 fn is_complete(call: &Call) -> bool {
     find(&call.operation).is_some_and(|entry| {
         let schema = (entry.request_schema)();
@@ -273,7 +273,7 @@ fn change(arguments: &mut Value, mut text: &str) {
     }
 }
 
-/// Whether a parameter and its value follow.
+/// Returns `true` if a parameter's name, `=` and a value follow.
 fn is_name(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| {
         let mut bytes = name.bytes();
@@ -285,7 +285,7 @@ fn is_name(text: &str) -> bool {
 #[track_caller]
 pub(crate) fn follow_hint(client: &Client<'_>, answer: &Answer) {
     let hint = answer.body["error"]["hint"].as_str().unwrap_or_default();
-    // What ends a locked edit would end the situation, too.
+    // A call that ends a locked edit would end the situation, too.
     let stays = |call: &Call| is_complete(call) && call.operation != "shed_lockedit_save";
     let Some(call) = calls(hint).into_iter().find(stays) else {
         return;

@@ -1,4 +1,4 @@
-//! What models write for each type, in every operation.
+//! Spellings that models use for each type, in every operation.
 
 use fileshed::ops::OPERATIONS;
 use serde_json::{Value, json};
@@ -119,7 +119,7 @@ fn every_operation_ignores_what_it_does_not_know() {
     }
 }
 
-/// What another name asks for would not be done, or something else.
+/// An unknown parameter of a change is refused, because without it the change would be another one.
 #[test]
 fn what_changes_something_refuses_names_that_it_does_not_have() {
     let server = TestApp::start();

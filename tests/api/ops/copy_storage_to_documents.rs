@@ -51,7 +51,7 @@ fn a_copy_is_one_commit_without_repositories() {
     let data = done(&alice, "shed_copy_storage_to_documents", &arguments);
     assert!(data.get("commit").is_none(), "{data}");
     assert_eq!(git(&["rev-list", "--count", "HEAD"]), "1\n");
-    // What is copied is a copy.
+    // A later change of the source leaves the copy as it was.
     file(&alice, "storage", "project/below/a.md", "changed");
     assert_eq!(content(&alice, "documents", "project/below/a.md"), "text");
 }

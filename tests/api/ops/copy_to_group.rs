@@ -107,7 +107,7 @@ fn every_file_of_a_directory_is_the_copier_s() {
             .refused(403, "PERMISSION_DENIED");
         done(&ada, "shed_patch_text", &write);
     }
-    // What is overwritten keeps its owner and its mode.
+    // An overwritten file keeps its owner and its mode.
     file(&bob, "storage", "mine.md", "bob\n");
     let open = json!({"zone": "group", "group": "team", "path": "open.md", "content": "x"});
     done(&ada, "shed_create_file", &open);

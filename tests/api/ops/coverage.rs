@@ -1,4 +1,4 @@
-//! Nothing is forgotten: a file for each operation, a case for each code, examples that run.
+//! Completeness of the tests: a file for each operation, a case for each code, examples that run.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -113,7 +113,7 @@ fn every_case_is_refused_and_changes_nothing() {
     let server = inhabited();
     let next = AtomicUsize::new(0);
     let runs: Vec<Run> = std::thread::scope(|scope| {
-        // What is skipped is told with the name of the thread.
+        // Skipped cases are reported with the name of the thread.
         let name = std::thread::current().name().unwrap().to_owned();
         let work = || {
             let files = std::iter::from_fn(|| FILES.get(next.fetch_add(1, Ordering::Relaxed)));
@@ -135,7 +135,7 @@ fn every_case_is_refused_and_changes_nothing() {
     hints::assert_all_provoked(provoked);
 }
 
-/// What came of the cases of a file.
+/// Results of the cases of a file.
 #[derive(Default)]
 struct Run {
     failed: Vec<String>,

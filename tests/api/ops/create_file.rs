@@ -163,7 +163,7 @@ fn the_quota_holds_to_the_byte() {
     call("b", 10).data();
     call("c", 1).refused(507, "QUOTA_EXCEEDED");
     call("c", 0).data();
-    // What is replaced makes room.
+    // The bytes of a replaced file do not count against the quota.
     call("a", MEBIBYTE - 9).refused(507, "QUOTA_EXCEEDED");
     call("a", MEBIBYTE - 10).data();
     call("a", MEBIBYTE - 11).data();

@@ -1,4 +1,4 @@
-//! What holds for every operation that goes from one zone to another.
+//! Rules of every operation that goes from one zone to another.
 
 use serde_json::json;
 
@@ -176,7 +176,7 @@ pub(crate) fn locked(stage: &Stage<'_>) {
     let arguments = json!({"src": "e", "dest": "d", "overwrite": true});
     stage.refuses(&arguments, &["`d/held.md`"]);
     if from == "documents" {
-        // What moves away is locked, too.
+        // Moved files must not be locked either.
         open(from, "f/held.md");
         stage.refuses(&json!({"src": "f", "dest": "g"}), &["`f/held.md`"]);
     }

@@ -59,7 +59,7 @@ fn joined(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()
 }
 
-/// What is put in has the encoding of the file, whichever way it comes.
+/// Inserted text has the encoding of the file, by every operation that edits.
 #[test]
 fn an_edited_file_keeps_its_encoding() {
     let server = TestApp::start();
@@ -120,7 +120,7 @@ fn an_edited_file_keeps_its_encoding() {
     }
 }
 
-/// What the encoding cannot hold is refused, with the call that converts.
+/// Characters that the encoding cannot hold are refused, with the call that converts the file.
 #[test]
 fn what_the_encoding_lacks_is_refused() {
     let server = TestApp::start();

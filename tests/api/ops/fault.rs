@@ -166,7 +166,7 @@ pub(crate) fn open_elsewhere(stage: &Stage<'_>) {
 pub(crate) fn not_yours(stage: &Stage<'_>) {
     stage.theirs("theirs.md");
     let parameter = stage.path_parameter();
-    // What converts line ends needs some to convert.
+    // Without line ends to convert, `shed_convert_eol` would change nothing.
     let changes = json!({"zone": "group", "group": "team", parameter: "theirs.md",
         "to": "windows"});
     let answer = stage.refuses(&stage.example(&changes), &["`theirs.md`", "owner"]);

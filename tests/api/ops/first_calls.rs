@@ -13,7 +13,7 @@ use fileshed_test_support::{Answer, Client};
 
 const TABLE: &str = include_str!("first_calls.txt");
 
-/// Whether a call did what it was made for.
+/// Returns `true` if a call succeeded.
 fn is_done(call: &Value, answer: &Answer) -> bool {
     let ended = answer.body["data"]["returncode"].as_i64().unwrap_or(0);
     // grep that finds nothing ends with 1.
@@ -47,7 +47,7 @@ fn situation(client: &Client<'_>) {
     }
 }
 
-/// What is wrong with the answer to a line of the table.
+/// Returns the fault of the answer to a line of the table.
 fn fault(client: &Client<'_>, line: &str) -> Option<String> {
     let (has_call, call) = match line.strip_prefix("words ") {
         Some(call) => (false, call),

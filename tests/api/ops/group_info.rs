@@ -30,7 +30,7 @@ fn names_match_in_any_case_where_one_group_is_meant() {
     asked(&two, "TEAM").refused(400, "INVALID_PARAMETER");
 }
 
-/// Who left is not told by id, and whose name two have is told by it.
+/// An owner who left is not named by id; an owner who shares a name with another member is named by id.
 #[test]
 fn owners_are_named_as_members_are() {
     let server = small().app();
@@ -56,7 +56,7 @@ fn owners_are_named_as_members_are() {
     assert_eq!(owners, ["1", "2", "Ada", "former member"]);
     assert_eq!((&info["member_count"], &listed), (&json!(3), &json!(3)));
     assert!(!info.to_string().contains("Bob"), "{info}");
-    // What is shown names the member for other operations too.
+    // The name that is shown identifies the member for other operations too.
     let give = json!({"group": "team", "path": "3", "new_owner": owners[0]});
     done(&ada, "shed_group_chown", &give);
 }

@@ -33,7 +33,7 @@ fn a_gateway_names_the_groups_of_its_user() {
     );
     let data = done(&ada, "shed_group_list", &json!({}));
     assert_eq!(data["groups"][0]["member_count"], 2);
-    // Who comes without a group is not in it any more.
+    // A request whose headers name no group ends the membership.
     done(&server.as_user("bob"), "shed_group_list", &json!({}));
     let data = done(&ada, "shed_group_list", &json!({}));
     assert_eq!(data["groups"][0]["member_count"], 1);

@@ -1,4 +1,4 @@
-//! What holds for every operation that takes a group.
+//! Rules of every operation that takes a group.
 
 use fileshed::ops::OPERATIONS;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! What a hint promises: pasted as it is, in the situation that made it, it does what was meant and
-//! nothing else.
+//! Promise of a hint: called exactly as written, in the situation that caused it, it does what the caller
+//! meant and nothing else.
 //!
 //! Each case makes a call that fails, takes the hint from the answer, makes the calls in it, and
 //! looks at what became of the files that were there.
@@ -34,9 +34,9 @@ pub(crate) struct Case {
     pub(crate) operation: &'static str,
     pub(crate) arguments: Value,
     pub(crate) code: &'static str,
-    /// What the calls of the hint may change: parts of paths.
+    /// Parts of the paths that the calls of the hint may change.
     pub(crate) changes: &'static [&'static str],
-    /// Whether a call can be told at all.
+    /// `true` if the hint must contain a call.
     pub(crate) has_call: bool,
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn hint(answer: &Answer) -> &str {
     answer.body["error"]["hint"].as_str().unwrap_or_default()
 }
 
-/// What is wrong with a call that a hint tells.
+/// Returns the fault of a call that a hint names; `None` if it succeeds.
 fn failure(client: &Client<'_>, call: &Call) -> Option<String> {
     let answer = client.call(&call.operation, &call.arguments);
     let ended = &answer.body["data"]["returncode"];
@@ -133,7 +133,7 @@ fn snapshot(server: &TestApp, user: &str) -> BTreeMap<PathBuf, String> {
     found
 }
 
-/// Whether a text names a command that this machine lacks.
+/// Returns `true` if a text names a command that this machine lacks.
 fn names_missing_command(text: &str) -> bool {
     static PROGRAMS: LazyLock<Programs> =
         LazyLock::new(|| Programs::find(&Settings::new("unused")));
@@ -141,7 +141,7 @@ fn names_missing_command(text: &str) -> bool {
     words.any(|word| PROGRAMS.lacks(word))
 }
 
-/// Whether a hint without a call names a parameter of the operation, or another operation.
+/// Returns `true` if a hint without a call names a parameter of the operation, or another operation.
 fn names_something(hint: &str, operation: &str) -> bool {
     let schema = (find(operation).unwrap().request_schema)();
     let properties = schema["properties"].as_object().unwrap();
@@ -208,8 +208,8 @@ fn the_small_toolset_is_told_of_itself_alone() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// What a caller reads in each of the situations, for people to review. With
-/// `FILESHED_WRITE_CATALOGUE=1` it is written anew.
+/// Messages and hints of each of the situations, for people to review. With `FILESHED_WRITE_CATALOGUE=1`
+/// the catalogue is written anew.
 #[test]
 fn the_catalogue_is_what_callers_read() {
     let server = small().app();
@@ -253,7 +253,7 @@ fn the_catalogue_is_what_callers_read() {
     }
 }
 
-/// Nothing to put right: words alone.
+/// If the server cannot know what was meant, the hint has words and no call.
 #[test]
 fn nothing_is_invented() {
     let server = small().app();

@@ -141,7 +141,7 @@ fn a_long_list_is_read_by_the_page() {
         numbers.is_sorted_by(|one, other| one > other),
         "{numbers:?}"
     );
-    // What is older than a page is found, too.
+    // Changes that are older than a page are found, too.
     file(&ada, "storage", "b.md", "b\n");
     for number in 0..205 {
         file(&ada, "storage", "a.md", &format!("{number}\n"));

@@ -152,7 +152,7 @@ fn files_move_into_a_directory_of_uploads() {
             .unwrap()
             .contains("`originals/2026/a.txt`")
     );
-    // What is there already stays.
+    // Existing files stay.
     let arguments = json!({"filename": "b.txt", "dest_subdir": "originals/2026"});
     let data = done(&alice, "shed_import", &arguments);
     assert_eq!(data["imported"], json!([names[1]]));

@@ -38,7 +38,7 @@ pub(crate) const PROVOKED: Provoked = &[
             .unwrap()
             .unwrap();
         std::fs::write(copy.path().join("todo.md"), "x".repeat((1 << 20) + 1)).unwrap();
-        // What came behind the server's back is counted by the first call that looks.
+        // Bytes that were written without the server are counted by the first call that looks.
         stage.client().call("shed_lockedit_save", &arguments);
         stage.refuses(&arguments, &["`notes/todo.md`", "1048577"]);
     }),
@@ -88,7 +88,7 @@ fn saving_writes_commits_and_unlocks() {
         first
             .call("shed_lockedit_save", &arguments)
             .refused(409, "NOT_IN_EDIT_MODE");
-        // Nothing changed: nothing to commit.
+        // Without a change there is nothing to commit.
         done(&first, "shed_lockedit_open", &arguments);
         assert_eq!(
             done(&first, "shed_lockedit_save", &arguments)["committed"],

@@ -72,7 +72,7 @@ fn broken_and_expired_locks_end() {
     alice
         .call("shed_create_file", &held)
         .refused(423, "FILE_LOCKED");
-    // What is bob's is for bob to clean.
+    // A user's leftovers are cleaned by the user's own call.
     let data = done(&bob, "shed_maintenance", &json!({}));
     assert_eq!(data["expired_locks"], json!(["documents/old.md"]));
     assert_eq!(data["corrupted_locks"], json!([]));
@@ -89,7 +89,7 @@ fn administrators_clean_up_for_everybody_and_see_numbers() {
         "orphan_editzones": 0, "orphan_ownerships": 0, "ended_uploads": 0, "ended_deletions": 0, "failed": 0});
     assert_eq!(done(&admin, "shed_maintenance", &all)["others"], none);
 
-    // Whoever makes the mess, it is cleaned without a trace of who it was.
+    // Leftovers of every user are cleaned, and the answer names none of the users.
     for user in ["alice", "bob", "carol-the-tidy"] {
         let client = server.as_user(user);
         for path in ["secret-old.md", "secret-fine.md"] {

@@ -22,7 +22,7 @@ fn arguments(mut text: &str) -> (Map<String, Value>, &str) {
     (found, text)
 }
 
-/// What a hint says to do: the calls in their order, those that repeat the failed one completed.
+/// Returns the calls of a hint in their order; a call that repeats the failed one is completed.
 fn calls(hint: &str, operation: &str, failed: &Value) -> Vec<(String, Value)> {
     const AGAIN: &str = "repeat the call";
     let mut calls = Vec::new();
@@ -138,7 +138,7 @@ fn a_command_that_misses_a_file_says_where_it_is() {
         let read = done(&alice, operation, again);
         assert_eq!(read["returncode"], 0, "{message}");
     }
-    // What changes something is told where, and no more.
+    // A command that changes files is told where the file is, and gets no call.
     let call = json!({"zone": "storage", "cmd": "cp", "args": ["Sales.csv", "x.csv"]});
     let missing = alice.call("shed_exec", &call);
     let message = missing.body["message"].as_str().unwrap();

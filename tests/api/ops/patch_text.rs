@@ -206,7 +206,7 @@ fn edits_of_literal_text() {
             "a\nX\nb\n",
         ),
         ("a\n", json!({"find": "a", "content": ""}), "\n"),
-        // Nothing to look for is no text.
+        // An empty or null `find` counts as absent.
         ("a\n", json!({"find": ""}), "a\nX"),
         ("a\n", json!({"find": null}), "a\nX"),
     ]);

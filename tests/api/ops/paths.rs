@@ -140,7 +140,7 @@ fn any_path_may_begin_with_the_name_of_a_zone_where_that_is_meant() {
         "shed_exec",
         json!({"cmd": "cp", "args": ["storage/a.md", "STORAGE"]}),
     );
-    // What is there needs no word, in arguments either.
+    // A path that exists as written gets no note, in arguments either.
     for arguments in [
         json!(["storage/a.md", "documents/a.md", "group/a.md"]),
         json!(["-l", "storage"]),

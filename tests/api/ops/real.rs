@@ -90,7 +90,7 @@ pub(crate) fn files(directory: &Path) -> Vec<PathBuf> {
     made.collect()
 }
 
-/// What a program prints about a file; nothing where it is not installed.
+/// Returns what a program prints about a file; `None` if it is not installed.
 pub(crate) fn printed(program: &str, arguments: &[&str], file: &Path) -> Option<Vec<u8>> {
     let output = Command::new(program)
         .args(arguments)

@@ -111,7 +111,7 @@ pub(crate) const PROVOKED: Provoked = &[
         stage.refuses_to(&other, &change, &["`held.db`", "another conversation"]);
         stage.done("shed_lockedit_open", &held);
         stage.refuses(&change, &["`held.db`", "this conversation"]);
-        // Who reads is not in the way.
+        // A read is not refused.
         let read = json!({"query": "SELECT * FROM t"});
         stage.done("shed_sqlite", &at("storage", "held.db", &read));
     }),

@@ -1,4 +1,4 @@
-//! Where calls are made, and one refusal looked at from every side.
+//! Stage of the cases: a server with files, and each refusal checked in every respect.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -102,7 +102,7 @@ pub(crate) fn bring(client: &Client<'_>, zone: &str, path: &str, content: &str) 
     }
 }
 
-/// Whether a command is installed here; says so when it is not.
+/// Returns `true` if a command is installed here; notes it as skipped otherwise.
 pub(crate) fn installed(client: &Client<'_>, command: &str) -> bool {
     let commands = done(client, "shed_allowed_commands", &json!({}));
     let there = has(&commands["storage"]["available"], command);
@@ -112,7 +112,7 @@ pub(crate) fn installed(client: &Client<'_>, command: &str) -> bool {
     there
 }
 
-/// Whether a list holds a text.
+/// Returns `true` if a list contains a text.
 pub(crate) fn has(list: &Value, text: &str) -> bool {
     list.as_array()
         .is_some_and(|items| items.iter().any(|item| item == text))
@@ -185,7 +185,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// What was provoked in this case.
+    /// Returns the refusals that were provoked in this case.
     pub(crate) fn provoked(&self) -> Vec<Provocation> {
         self.provoked.take()
     }
@@ -232,7 +232,7 @@ impl<'a> Stage<'a> {
         self.refusals.set(1);
     }
 
-    /// Whether a refusal was seen, or it was said why there is none.
+    /// Returns `true` if a refusal was seen, or the case was skipped with a reason.
     pub(crate) fn is_settled(&self) -> bool {
         self.refusals.get() > 0
     }
@@ -358,7 +358,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// What is in one and not, or otherwise, in the other.
+/// Returns the paths that were added, removed or changed.
 pub(crate) fn differences(
     before: &BTreeMap<PathBuf, String>,
     after: &BTreeMap<PathBuf, String>,

@@ -107,7 +107,7 @@ fn every_change_counts_exactly() {
     assert_eq!(stats["total"]["size_bytes"], 18 + 7 + 1 + binned);
     call("shed_lockedit_save", edit);
     assert_eq!(used(&alice), [18, 1, 1, 1]);
-    // What failed counts nothing.
+    // Calls that fail change no figure.
     let missing = json!({"zone": "storage", "path": "missing"});
     alice
         .call("shed_delete", &missing)

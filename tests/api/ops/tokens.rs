@@ -1,4 +1,4 @@
-//! What answers cost a model: tokens of a public vocabulary, of the text that Open WebUI hands over,
+//! Size of answers for a model: tokens of a public vocabulary, of the text that Open WebUI hands over,
 //! which is JSON indented by two.
 
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ fn table(client: &Client<'_>) {
     );
 }
 
-/// What an ordinary chat asks for, and what a short answer to it may cost.
+/// Calls of an ordinary chat, and the most tokens of a short answer to each.
 fn answers() -> [(&'static str, &'static str, Value, usize); 6] {
     let storage = |path: &str| json!({"zone": "storage", "path": path});
     [

@@ -1,4 +1,4 @@
-//! How long uploads are kept: `uploads_retention_days`.
+//! Retention of uploads: `uploads_retention_days`.
 
 use fileshed_test_support::{Client, Server, TestApp, skip, wait_until};
 use serde_json::json;
@@ -14,7 +14,7 @@ fn tree(client: &Client<'_>) -> (String, String) {
     (text(&answer.data()["tree"]), text(&answer.body["message"]))
 }
 
-/// How many chats' uploads an administrator's cleaning ends.
+/// Returns the number of chats whose uploads an administrator's maintenance removes.
 fn ended(app: &TestApp) -> i64 {
     let admin = app.as_user("root").header("X-OpenWebUI-User-Role", "admin");
     let cleaned = done(&admin, "shed_maintenance", &json!({"all": true}));
@@ -46,7 +46,7 @@ fn uploads_end_days_after_the_last_change_and_a_listing_says_so_before() {
     let storage = one.call("shed_tree", &json!({"zone": "storage"}));
     assert_eq!(storage.body["message"], "Tree of .");
     assert_eq!(ended(&app), 0);
-    // What was moved away stays; what is left goes as a whole, of everybody.
+    // Moved files stay; the rest of the chat's uploads is removed at once, for every user.
     let moved = json!({"src": "kept/a.txt", "dest": "a.txt"});
     done(&one, "shed_move_uploads_to_storage", &moved);
     app.advance(7 * DAY);
@@ -81,7 +81,7 @@ fn without_the_setting_uploads_stay() {
     assert_eq!(said, "Tree of .");
 }
 
-/// What a program under it takes for the time: three days more than it is.
+/// A library that shows a program a clock three days ahead.
 const AHEAD: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>

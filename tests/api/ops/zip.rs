@@ -27,7 +27,7 @@ pub(crate) const PROVOKED: Provoked = &[
         }
     }),
     ("FILE_EXISTS", |stage| {
-        // Nothing but an archive is replaced.
+        // Only an archive is replaced.
         stage.file("storage", "letter.txt", "dear");
         stage.refuses_example("dest", "letter.txt", &["`letter.txt`", "no ZIP archive"]);
         stage.file("storage", "fake.zip", "PK\u{3}\u{4} and text");

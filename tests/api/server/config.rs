@@ -1,4 +1,4 @@
-//! What an administrator writes, and what the program says about it.
+//! Configuration that an administrator writes, and the program's messages about it.
 
 use std::path::Path;
 

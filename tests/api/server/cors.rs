@@ -13,7 +13,7 @@ fn setup() -> Setup {
     )
 }
 
-/// What a browser asks before a page may call.
+/// Sends the preflight request of a browser and returns the answer.
 fn preflight(server: &Server, path: &str, origin: &str) -> String {
     let host = server.address();
     let request = format!(

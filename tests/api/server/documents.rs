@@ -301,7 +301,7 @@ fn every_parameter_and_field_has_a_description() {
     assert!(fields > 500, "{fields} fields were found");
 }
 
-/// Whether a description is there, and more than the name in other words.
+/// Returns `true` if a description exists and says more than the name.
 fn says_something(name: &str, text: &str) -> bool {
     let plain = |text: &str| -> String {
         let words = text.split(|character: char| !character.is_alphanumeric());
@@ -344,8 +344,8 @@ pub(crate) fn assert_plain(schema: &Value, place: &str) {
     }
 }
 
-/// What Open WebUI makes of parameters in the path and the query: the plain type, the description
-/// with the words of an enumeration, and the items of a list.
+/// Returns parameters of the path and the query as Open WebUI converts them: the plain type, the
+/// description with the words of an enumeration, and the items of a list.
 fn parameters(operation: &Value) -> (Map<String, Value>, Vec<Value>) {
     let (mut properties, mut required) = (Map::new(), Vec::new());
     for parameter in operation["parameters"].as_array().into_iter().flatten() {
@@ -373,9 +373,9 @@ fn parameters(operation: &Value) -> (Map<String, Value>, Vec<Value>) {
     (properties, required)
 }
 
-/// What Open WebUI 0.12 offers a model for a document: a tool for each operation with an id,
-/// described by its description or else its summary, whose parameters are those of path and query,
-/// and the properties of the JSON body once references are followed.
+/// Returns the tools that Open WebUI 0.12 offers a model for a document: one for each operation with an id.
+/// Its description is that of the operation, or else the summary; its parameters are those of path and
+/// query, and the properties of the JSON body once references are followed.
 pub(crate) fn tools(document: &Value) -> Vec<Value> {
     let methods = [
         "get", "put", "post", "delete", "options", "head", "patch", "trace",

@@ -128,7 +128,7 @@ fn writes_of_many_members_behind_a_long_change_hold_nobody_up() {
         wait_until("who is too much is told", || {
             busy.load(Ordering::Relaxed) >= MEMBERS / 2
         });
-        // Who asks for something else is answered.
+        // A caller in another zone is answered.
         quiet.data("shed_tree", &json!({"zone": "storage"}));
         assert!(busy.load(Ordering::Relaxed) < MEMBERS, "some wait");
         drop(lock);

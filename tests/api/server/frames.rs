@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::ops::stage::{done, file, small};
 use fileshed_test_support::{Answer, TestApp};
 
-/// What a browser gets at an address.
+/// Requests a path as a browser does.
 fn page(app: &TestApp, address: &str) -> Answer {
     let browser = app.client().header("Accept", "text/html,*/*;q=0.8");
     browser.get(address)
@@ -47,7 +47,7 @@ fn no_page_shows_in_a_frame() {
         assert_eq!(answer.status, status, "{address}: {}", answer.text);
         let kind = answer.header("content-type");
         if !kind.starts_with("text/html") {
-            // What is no page has nothing to press.
+            // An answer that is no page has no buttons to protect.
             assert_eq!(kind, "application/json", "{address}");
             continue;
         }

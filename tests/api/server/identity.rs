@@ -1,4 +1,4 @@
-//! Who is let in, as whom, and who is not.
+//! Callers that are admitted, the user that each of them is, and callers that are refused.
 
 use serde_json::json;
 
@@ -209,7 +209,7 @@ fn a_template_that_nobody_filled_names_nobody() {
     passes(&ada);
 }
 
-/// What programs write where they have no value: every user would meet under it.
+/// Placeholders of programs that have no value: all users would share one account under each.
 const NO_VALUES: [&str; 14] = [
     "None",
     "none",

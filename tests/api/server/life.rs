@@ -188,7 +188,7 @@ fn a_server_that_ends_is_not_ready_and_answers_for_a_while() {
         (503, &"draining".into())
     );
     assert_eq!((call(), server.client().get("/health").status), (200, 200));
-    // Who cannot wait says it again.
+    // A second signal ends the server at once.
     server.terminate();
     assert_eq!(server.wait(), Some(0), "{}", server.log());
 }

@@ -78,7 +78,7 @@ fn waits_of_one_user_are_bounded() {
     let refused = terminal("ada").get(&format!("{status}?wait=300"));
     assert_eq!(refused.status, 429, "{refused:?}");
     assert_eq!(terminal("ada").get(&status).status, 200);
-    // What has begun is told, and not waited for.
+    // Without a permit to wait, the start of a command is answered at once.
     let begun = run("ada", "?wait=300", "read line");
     assert_eq!(begun.body["status"], "running", "{begun:?}");
     let other = run("bob", "?wait=300", "echo done");

@@ -1,4 +1,4 @@
-//! What clients may hold at once: memory, places, connections.
+//! Limits on what clients may use at once: memory, permits, connections.
 //!
 //! Memory is what the kernel says of the server (`VmHWM`), against a bound well above what it
 //! needs; who gets an answer while others wait is told by the order of events.
@@ -83,7 +83,7 @@ fn bodies_wait_for_their_place_in_memory() {
     let length = format!("Content-Length: {}\r\n", body.len());
     let token = server.run(&["token", "create", "--user", "bob", "--scope", "read"]);
     let reads = format!("Authorization: Bearer {}\r\n{length}", token.stdout.trim());
-    // Who may not write is told so before anything is read.
+    // A caller without permission to write is refused before the body is read.
     let head_of_reader = head(&server, "shed_create_file", &reads);
     let answers = pour_many(&server, 6, &head_of_reader, body.as_bytes());
     assert!(
@@ -98,7 +98,7 @@ fn bodies_wait_for_their_place_in_memory() {
     );
     assert_eq!(status, 403);
     assert!(memory(&server) < 150, "{} MiB", memory(&server));
-    // What takes no content takes no such body, whoever sends it.
+    // An operation without content refuses a large body from every caller.
     let writes = format!("{}{length}", as_user("ada"));
     let status = pour(
         connect(&server),
@@ -228,7 +228,8 @@ fn wildcards_are_bounded_over_all_arguments() {
     server.call("shed_exec", &slow).refused(504, "TIMEOUT");
 }
 
-/// The lock of a zone that another process holds: whoever writes there waits. Nothing where no file is it.
+/// Takes the write lock of a zone as another process would, so that writers wait; `None` if the lock is not
+/// a file.
 pub(super) fn hold(server: &Server, user: &str, zone: &str) -> Option<std::fs::File> {
     let file = json!({"zone": zone, "path": "made", "content": "x"});
     let request = format!("{user}-makes-{zone}");

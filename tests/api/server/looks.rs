@@ -1,5 +1,4 @@
-//! Who only looks leaves nothing behind: a conversation has a directory once something was
-//! brought into it.
+//! Reads leave nothing behind: a conversation has a directory once something was uploaded into it.
 
 use serde_json::{Value, json};
 
@@ -62,7 +61,7 @@ fn a_conversation_that_only_looks_has_no_directory() {
         alice.get("/files/content?zone=uploads&path=a");
         assert!(!uploads.exists(), "{chat}");
     }
-    // What is brought makes it, and is there for its conversation alone.
+    // An upload makes the directory, which exists for its conversation alone.
     let alice = server.as_user("alice").chat("one");
     let brought = alice.send(
         "PUT",

@@ -92,7 +92,7 @@ fn what_the_page_is_made_of_is_kept_for_good_and_sent_packed() {
     }
 }
 
-/// What the wire carries, without a client that unpacks it.
+/// Bytes of the connection, because a client would unpack them.
 #[test]
 fn a_browser_that_takes_gzip_gets_it() {
     let server = Server::start();

@@ -22,7 +22,7 @@ fn chats(client: &Client<'_>) -> Vec<Value> {
     listed["chats"].as_array().unwrap().clone()
 }
 
-/// What names the only chat.
+/// Returns the name of the only chat.
 fn only(client: &Client<'_>) -> String {
     let chats = chats(client);
     assert_eq!(chats.len(), 1, "{chats:?}");
@@ -38,7 +38,7 @@ fn every_own_chat_with_uploads_is_listed() {
     bring(&ada.clone().chat("one"), "b/c.txt", "de");
     bring(&ada.clone().chat("two"), "d.txt", "f");
     bring(&app.as_user("bob").chat("his"), "his.txt", "x");
-    // What was emptied has none.
+    // An emptied chat is not listed.
     bring(&ada.clone().chat("gone"), "e.txt", "g");
     let away = json!({"zone": "uploads", "path": "e.txt"});
     done(&ada.clone().chat("gone"), "shed_delete", &away);
@@ -92,7 +92,7 @@ fn a_long_list_comes_in_parts() {
     assert_eq!(all.len(), 60);
 }
 
-/// What a program calls its conversations need not be the name of a directory.
+/// A program's name for a conversation need not be a valid name of a directory.
 #[test]
 fn a_chat_of_any_id_is_reached_by_what_the_list_calls_it() {
     let app = small().env("FILESHED_BIN_DAYS", "30").app();
@@ -113,7 +113,7 @@ fn a_chat_of_any_id_is_reached_by_what_the_list_calls_it() {
     assert_eq!(listed["entries"].as_array().unwrap().len(), 3);
     let moved = json!({"src": "moved.txt", "dest": "moved.txt"});
     done(&page, "shed_move_uploads_to_storage", &moved);
-    // What is deleted by one name comes back by the other.
+    // A file that is deleted under one name of the chat can be restored under the other.
     for (deletes, restores) in [(&page, &model), (&model, &page)] {
         let binned = json!({"zone": "uploads", "path": "binned.txt"});
         done(deletes, "shed_delete", &binned);
@@ -180,7 +180,7 @@ fn with_titles(script: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> (St
     (webui, app)
 }
 
-/// What the page calls each of Ada's chats.
+/// Returns the titles of Ada's chats as the page shows them.
 fn titles(app: &TestApp) -> Vec<(String, Value)> {
     let mut titles: Vec<(String, Value)> = chats(&app.as_user(ADA))
         .into_iter()
@@ -219,7 +219,7 @@ fn a_chat_has_the_title_that_open_webui_gives_it() {
     assert_eq!(titles(&app), expected);
 }
 
-/// Who is signed in to Open WebUI sees what it calls their own chats, without anybody's key.
+/// A user who is signed in to Open WebUI sees the titles of their own chats without an administrator's key.
 #[test]
 fn a_title_is_asked_for_with_the_credential_of_who_asks() {
     let webui = StandIn::answering(|asked| {

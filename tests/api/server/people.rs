@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::dav::Drive;
 use fileshed_test_support::{Answer, TestApp};
 
-/// What is wrong with a failure as a person reads it.
+/// Returns the fault of a message that a person reads: no failure, or a word of the API in it.
 fn fault(what: &str, answer: &Answer) -> Option<String> {
     let error = &answer.body["error"];
     let text = format!("{}; {}", error["message"], error["hint"]);

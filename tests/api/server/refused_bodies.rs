@@ -22,7 +22,7 @@ fn who_writes_before_they_read_learns_why_they_were_refused() {
         .start();
     let body = vec![b'x'; BODY_BYTES];
     for (method, path, who, status) in [
-        // Nothing is there.
+        // Paths that do not exist.
         ("POST", "/shed_nothing", KNOWN, 404),
         ("POST", "/fs/nothing", KNOWN, 404),
         ("POST", "/terminal/nothing", KNOWN, 404),

@@ -61,7 +61,7 @@ fn who_is_signed_is_who_calls() {
     let log = json!({"zone": "documents", "cmd": "git", "args": ["log", "--format=%an <%ae>"]});
     let log = gateway(&server)
         .header(HEADER, &signed)
-        // What is not signed is not believed.
+        // Headers without a signature are not believed.
         .header("X-OpenWebUI-User-Name", "Mallory")
         .header("X-OpenWebUI-User-Email", "mallory@example.org")
         .call("shed_exec", &log);

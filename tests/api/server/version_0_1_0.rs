@@ -1,5 +1,5 @@
-//! What version 0.1.0 had and this one has not, several volumes and buckets: a start is refused with the way
-//! back, and everything is there where that was gone.
+//! Several volumes and buckets, which version 0.1.0 had and this one has not: a start is refused and names
+//! the way back, and after following it all files are there.
 //!
 //! The archives are data directories that version 0.1.0 made with `storage_base_path` = `first, second` and
 //! `namespace` = `plain`: ada lies in the second, bob in the first, and in `home` both do, after
@@ -10,7 +10,7 @@ use std::process::Command;
 use fileshed_test_support::{Server, Setup, repository};
 use serde_json::json;
 
-/// What an archive holds, and a server that has its first directory.
+/// Unpacks an archive and returns the setup of a server on its first directory.
 fn unpacked(archive: &str) -> Setup {
     let setup = Server::with()
         .env("FILESHED_API_KEYS", "service-key")

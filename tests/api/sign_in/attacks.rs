@@ -1,4 +1,4 @@
-//! Who tries to use the session of somebody else, and does not.
+//! Attempts to use another user's session, all of which fail.
 
 use fileshed_test_support::TestApp;
 use serde_json::json;
@@ -16,7 +16,7 @@ fn alice(server: &TestApp) -> Browser<'_> {
     browser
 }
 
-/// Where requests of other sites' pages say to come from.
+/// Origins in requests of other sites' pages.
 const FOREIGN: [&[(&str, &str)]; 6] = [
     &[("Origin", "https://evil.example")],
     &[("Origin", "null")],

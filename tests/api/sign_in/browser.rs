@@ -1,4 +1,4 @@
-//! What a browser does with the cookies of a server, and what its page sends.
+//! A browser's handling of a server's cookies, and the headers of its page.
 
 use std::cell::RefCell;
 
@@ -36,7 +36,7 @@ impl<'a> Browser<'a> {
         }
     }
 
-    /// What the page asks.
+    /// Returns a client with the headers of the page.
     pub(crate) fn page(&self) -> Client<'a> {
         self.any()
             .header("X-Fileshed-Page", "1")
@@ -44,7 +44,7 @@ impl<'a> Browser<'a> {
             .header("Sec-Fetch-Site", "same-origin")
     }
 
-    /// What a form of the server's own pages sends.
+    /// Returns a client with the headers of a form on the server's own pages.
     pub(crate) fn form(&self) -> Client<'a> {
         self.any()
             .header("Origin", &self.server.url(""))
@@ -79,7 +79,7 @@ impl<'a> Browser<'a> {
         self.keep(self.form().send("POST", link, b""))
     }
 
-    /// What the page is told of its session.
+    /// Returns the state of the session as the page reads it.
     pub(crate) fn state(&self) -> Value {
         let answer = self.keep(self.page().get("/page/session"));
         assert_eq!(answer.status, 200, "{}", answer.text);

@@ -23,7 +23,7 @@ fn a_link_from_the_chat_opens_the_files_once() {
     assert!(url.starts_with(&server.url("/page/sign-in/")), "{url}");
     let link = path(url);
 
-    // Whoever looks at it in advance does not use it up.
+    // A preview of the link does not use it up.
     for method in ["HEAD", "GET", "GET"] {
         let answer = server.client().send(method, &link, b"");
         assert_eq!(answer.status, 200, "{}", answer.text);

@@ -76,7 +76,7 @@ struct Provider {
     lies: Arc<Mutex<Lies>>,
 }
 
-/// What it says; null takes a claim away.
+/// Values that replace those of its answers; null removes a claim.
 #[derive(Clone, Default)]
 struct Lies {
     nonce: String,
@@ -310,7 +310,8 @@ fn a_claim_that_the_settings_name_makes_an_administrator() {
         (roles(&["staff", "Keeper"]), Value::Null, "user"),
         (Value::Null, said(roles(&["keeper"])), "admin"),
         (Value::Null, said(roles(&["staff"])), "user"),
-        // What is signed counts before what is only answered, and no answer makes nobody one.
+        // Signed claims take precedence over the user info, and a user without the claim is no
+        // administrator.
         (roles(&["staff"]), said(roles(&["keeper"])), "user"),
         (Value::Null, Value::Null, "user"),
         (

@@ -99,7 +99,7 @@ fn signing_out_ends_the_session_itself() {
     assert_eq!(two.name().as_deref(), Some("alice"));
     two.sign_out(&json!({"everywhere": true})).data();
     assert_eq!((two.name(), three.name()), (None, None));
-    // What is left of it in the browser is taken away.
+    // The cookie of the ended session is removed from the browser.
     assert_eq!(three.secret(), "");
 }
 
@@ -211,7 +211,7 @@ fn a_session_of_open_webui_counts_where_the_page_is_at_its_address() {
     page(&sign("guessed", &json!({"id": "ada", "exp": now() + 300})))
         .call(NOTE, &note)
         .refused(401, "UNAUTHORIZED");
-    // Who signed in here meant to: that counts before.
+    // A session of this server takes precedence over one of Open WebUI.
     let browser = Browser::at(&server);
     browser.sign_in(&token(&server, "bob", &[])).data();
     let both = format!(

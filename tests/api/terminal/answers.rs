@@ -3,7 +3,7 @@
 use fileshed_test_support::{Client, TestApp};
 use serde_json::{Value, json};
 
-/// What the proxy sends for a user in a chat.
+/// A client with the headers that the proxy sends for a user in a chat.
 fn proxy<'a>(app: &'a TestApp, user: &str, chat: &str) -> Client<'a> {
     app.client()
         .header("Authorization", "Bearer terminal-key")
@@ -48,7 +48,7 @@ fn what_a_model_does_belongs_to_the_answer_that_was_named_before_it() {
     let next = ada.clone().header("X-OpenWebUI-Message-Id", "m-2");
     assert_eq!(next.get("/terminal/files/cwd").status, 200);
     write(&ada, "/storage/4");
-    // What a person does at the file browser belongs to no answer.
+    // A person's change in the file browser belongs to no answer.
     let made = ada.send(
         "POST",
         "/terminal/files/mkdir",

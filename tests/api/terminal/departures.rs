@@ -77,7 +77,7 @@ fn what_runs_for_a_suspended_user_ends() {
     assert_eq!(proxy(&app, "bob").get(&path).body["status"], "running");
     others.type_in("echo st''ill\n");
     others.until("\nstill");
-    // What it did is there when the account is.
+    // The files of the ended process can be read once the account is resumed.
     app.run(&["user", "resume", "--user", "ada"]);
     let kept = proxy(&app, "ada").get("/terminal/files/read?path=kept.txt");
     assert_eq!(kept.body["content"], "kept\n", "{}", kept.text);

@@ -1,10 +1,10 @@
-//! What clients ask before they do anything.
+//! Requests that clients send before any other.
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn};
 use fileshed_test_support::{Client, Server, TestApp};
 use serde_json::{Value, json};
 
-/// What the proxy sends for a user.
+/// A client with the headers that the proxy sends for a user.
 fn proxy<'a>(app: &'a TestApp, user: &str) -> Client<'a> {
     app.client()
         .header("Authorization", "Bearer terminal-key")

@@ -47,7 +47,7 @@ fn status(client: &Client<'_>, id: &str, query: &str) -> Answer {
     client.get(&format!("/terminal/execute/{id}/status{query}"))
 }
 
-/// What is in the list.
+/// Returns the rows of the list.
 fn listed(client: &Client<'_>) -> Vec<Value> {
     let answer = client.get("/terminal/execute");
     assert_eq!(answer.status, 200, "{}", answer.text);

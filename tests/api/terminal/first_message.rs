@@ -1,6 +1,6 @@
-//! What is attached in the message box of Open WebUI goes into the uploads of the chat, and what is
-//! put into its file browser goes where it is put. What is attached to the first message comes before
-//! the chat has an id, without `X-Session-Id`.
+//! Attachments of the message box of Open WebUI go into the uploads of the chat; files dropped into its
+//! file browser go into the directory that it shows. Attachments of the first message arrive before the
+//! chat has an id, without `X-Session-Id`.
 
 use fileshed_test_support::standin::StandIn;
 use fileshed_test_support::{Answer, Client, TestApp};
@@ -24,7 +24,7 @@ fn asking(webui: &StandIn) -> TestApp {
         .app()
 }
 
-/// What the proxy sends for a user who has no chat yet.
+/// A client with the headers that the proxy sends for a user who has no chat yet.
 fn new_chat<'a>(app: &'a TestApp, user: &str) -> Client<'a> {
     app.client()
         .header("Authorization", "Bearer terminal-key")
@@ -158,7 +158,7 @@ fn what_is_put_into_the_file_browser_goes_where_it_is_put() {
     show("/storage");
     let sent = send(&ada, "/storage", "b.txt", "four");
     stored(&sent, "/storage/b.txt", "four");
-    // What was listed counts for this conversation, once.
+    // A listing of the directory counts for this conversation, and once.
     assert_eq!(attach(&ada, "d.txt", "attached"), "/uploads/d.txt");
     let sent = send(&ada, "/storage", "d.txt", "dropped");
     stored(&sent, "/storage/d.txt", "dropped");

@@ -1,4 +1,4 @@
-//! Who calls a terminal: what Open WebUI's proxy sends, and what it must not be enough for.
+//! Callers of a terminal: the headers of Open WebUI's proxy, and what they must not be enough for.
 
 use fileshed_test_support::jwt::{now, sign};
 use fileshed_test_support::standin::{Answer, Asked, StandIn};
@@ -16,7 +16,7 @@ fn setup() -> Setup {
         .env("FILESHED_TERMINAL_API_KEYS", "other,terminal-key")
 }
 
-/// What the proxy sends for a user.
+/// A client with the headers that the proxy sends for a user.
 fn proxy<'a>(app: &'a TestApp, key: &str, user: &str) -> Client<'a> {
     app.client()
         .header("Authorization", &format!("Bearer {key}"))
@@ -188,7 +188,7 @@ fn groups_are_those_of_the_same_users_last_call_that_names_some() {
         .header("X-OpenWebUI-User-Groups", "other");
     assert_eq!(names(&named.get(GROUPS)), ["other"]);
     assert_eq!(names(&terminal("bob").get(GROUPS)), ["other"]);
-    // Who has left them is in none.
+    // A user who has left all groups is in none.
     let left = app.client().header("Authorization", "Bearer service-key");
     left.header("X-OpenWebUI-User-Id", "ada")
         .call("shed_stats", &json!({}))

@@ -14,7 +14,7 @@ fn with(programs: &str) -> Setup {
     }
 }
 
-/// What a model is told of `run_command`.
+/// Returns the description of `run_command` that a model reads.
 fn description(app: &TestApp) -> String {
     let document = app.client().get("/terminal/openapi.json").body;
     let post = &document["paths"]["/execute"]["post"];

@@ -24,7 +24,7 @@ fn fill(client: &Client<'_>, files: &[(&str, &str)]) {
     }
 }
 
-/// Where the storage of shared mode lies.
+/// Returns the directory of the storage zone in shared mode.
 fn storage(app: &TestApp) -> PathBuf {
     app.data().join("shared/Storage/data")
 }

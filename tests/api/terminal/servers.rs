@@ -95,7 +95,8 @@ fn a_process_is_seen_fed_and_ended_from_every_server() {
         assert_eq!(ended.body["status"], "killed", "{}", ended.text);
         assert_eq!(waits.join().unwrap()["status"], "killed");
     });
-    // What starts now starts where the others are, though it was asked of the second.
+    // A new process starts on the server that runs the others, though the request came to the second
+    // server.
     let next = execute(&there, "sleep 1000");
     assert_eq!(listed(&here).last().unwrap().0, next);
     let ended = there.send(
@@ -167,7 +168,7 @@ fn a_shell_is_reached_from_every_server() {
     let read = ada(&second).get("/terminal/api/terminals/user/output");
     assert!(read.text.contains("ready"), "{}", read.text);
     drop(socket_there);
-    // Whoever reloads the page is back in it, wherever the page comes from.
+    // A page that is reloaded reaches the same shell, through whichever server.
     let again = fileshed_test_support::eventually("it is left alone", || {
         let id = open(&second, "ada", "chat");
         let count = ada(&first).get("/terminal/api/terminals");
@@ -192,7 +193,7 @@ fn a_shell_is_reached_from_every_server() {
         let left = ada(&first).get("/terminal/api/terminals");
         left.body.as_array().unwrap().is_empty()
     });
-    // Nothing is left on the first, so the second has what comes.
+    // The first server has no processes left, so new ones start on the second.
     let next = open(&second, "ada", "chat");
     let mut first = first;
     first.kill();

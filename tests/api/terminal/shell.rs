@@ -18,7 +18,7 @@ pub(super) fn setup() -> Setup {
         .env("FILESHED_TERMINAL_API_KEYS", KEY)
 }
 
-/// What the proxy sends for a user in a chat.
+/// A client with the headers that the proxy sends for a user in a chat.
 pub(super) fn proxy<'a>(app: &'a TestApp, user: &str, chat: &str) -> Client<'a> {
     app.client()
         .header("Authorization", &format!("Bearer {KEY}"))
@@ -34,12 +34,12 @@ pub(super) fn open(app: &TestApp, user: &str, chat: &str) -> String {
     answer.body["id"].as_str().expect("an id").to_owned()
 }
 
-/// Where a shell is.
+/// Returns the path of a shell.
 fn entry(id: &str) -> String {
     format!("/terminal/api/terminals/{id}")
 }
 
-/// Where the proxy looks for its socket.
+/// Returns the path at which the proxy opens the shell's socket.
 fn path(id: &str) -> String {
     format!("{}?user_id=ada", entry(id))
 }
@@ -65,7 +65,7 @@ pub(super) fn connect(app: &TestApp, user: &str, id: &str) -> Socket {
 pub(super) fn shell(app: &TestApp, user: &str, chat: &str) -> (String, Socket) {
     let id = open(app, user, chat);
     let mut socket = connect(app, user, &id);
-    // What was typed is shown before it is done, so the answer is another text.
+    // The terminal echoes input before it runs, so the output must differ from the input.
     socket.type_in("echo re''ady\n");
     socket.until("\nready");
     (id, socket)

@@ -47,7 +47,7 @@ fn what_a_command_writes_over_is_in_the_bin() {
         ("truncate -s 1 old", &["old\n"]),
         ("sort -o old other", &["old\n"]),
         ("gzip old", &["old\n"]),
-        // Nothing is there, or it stays as it is.
+        // Lines that replace no file: the target is missing, or it keeps its content.
         ("cp new fresh", &[]),
         ("mv new fresh", &[]),
         ("touch old fresh", &[]),

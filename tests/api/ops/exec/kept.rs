@@ -82,7 +82,7 @@ fn what_an_archive_holds_under_kept_names_is_taken_away() {
         for path in kept {
             assert!(!exists(&directory, path), "{path}");
         }
-        // What else was in it is there, and everything that is there is versioned.
+        // The other files of the directory are kept, and every file that exists is versioned.
         assert!(exists(&directory, "d/fine.md"));
         if versioned && installed(&alice, "git") {
             let status = exec(
@@ -158,7 +158,8 @@ fn no_operation_makes_a_name_that_is_not_versioned() {
     for (zone, directory) in zones(&server) {
         let versioned = zone["zone"] != "storage";
         for path in OF_HISTORY {
-            // What ends with a blank or a dot, or holds a colon, may be no new name at all.
+            // A path that ends with a blank or a dot, or contains a colon, may be invalid for a new file in
+            // any zone.
             let mut write = zone.clone();
             write["path"] = path.into();
             write["content"] = "x".into();

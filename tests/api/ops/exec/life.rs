@@ -1,4 +1,4 @@
-//! How commands end, and that nothing is left of them.
+//! Ends of commands: each ends whole, and leaves no process behind.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -19,7 +19,7 @@ fn a_command_that_runs_too_long_is_ended_whole() {
     let answer = client.call("shed_exec", &arguments);
     answer.refused(504, "TIMEOUT");
     assert!(running("4317.25").is_empty());
-    // What it had written is told.
+    // Output that the command wrote before its end is returned.
     let mut arguments = json!({"zone": "storage", "cmd": "tail", "args": ["-f", "x"]});
     arguments["timeout"] = 5.into();
     done(

@@ -106,7 +106,7 @@ fn open_files_that_a_command_lacks_are_said_beside_its_words() {
     assert_ne!(answer.data()["returncode"], 0);
     let message = answer.body["message"].as_str().unwrap();
     assert!(message.contains("256 files open"), "{}", answer.text);
-    // What fails for another reason names no limit.
+    // A command that fails for another reason names no limit.
     let answer = exec(&client, "storage", "paste", &["missing"]);
     let message = &answer.body["message"];
     assert_eq!(message, "paste ended with status 1", "{}", answer.text);

@@ -90,7 +90,7 @@ fn every_version_stays_in_the_log() {
             "{args:?}"
         );
         assert_eq!(git(&alice, &["status", "--porcelain"]), "", "{args:?}");
-        // What is written next lies on the same line.
+        // The next version follows on the same line of history.
         file(&alice, "documents", FILE, "three\n");
         assert_eq!(contents(&alice), [line, &["three\n"]].concat(), "{args:?}");
     }

@@ -8,7 +8,7 @@ use super::zones::{exec, zones};
 use crate::ops::stage::{content, done, file, installed, place, small};
 use fileshed_test_support::{Answer, Client};
 
-/// What was said of a command that succeeded.
+/// Returns the note in the message of a command that succeeded.
 fn said(answer: &Answer) -> String {
     assert_eq!(answer.data()["returncode"], 0, "{}", answer.text);
     let message = answer.body["message"].as_str().unwrap_or_default();
@@ -134,7 +134,7 @@ fn what_a_command_calls_as_some_system_cannot_gets_another_name() {
             left.retain(|name| directory.join(name).exists());
         }
         assert_eq!(names(&directory), left, "{zone}");
-        // What history has is what is there.
+        // The history has exactly the files that exist.
         if zone["zone"] != "storage" && installed(&alice, "git") {
             let status = exec(&alice, &zone, "git", &["status", "--porcelain"]);
             assert_eq!(status.data()["stdout"], "", "{}", status.text);
@@ -184,7 +184,7 @@ fn what_had_such_a_name_before_keeps_it() {
             std::fs::write(directory.join(name), "old").unwrap();
         }
         if zone["zone"] == "group" {
-            // What nobody made through the server is nobody's: its members may change it.
+            // Files that were not made through the server have no owner: every member may change them.
             exec(&alice, &zone, "touch", &["-c", "a.md"]);
         }
         for (cmd, args) in [
@@ -244,7 +244,7 @@ fn what_a_command_that_was_ended_left_is_told() {
         assert_eq!(renamed, note, "{zone}: {}", answer.text);
         assert!(directory.join("_CON").exists());
     }
-    // Where nothing was renamed, nothing is said of it.
+    // The note is missing if no file was renamed.
     let storage = json!({"zone": "storage"});
     let fast = small().env("FILESHED_EXEC_CPU_LIMIT_SECONDS", "1").app();
     let alice = fast.as_member("alice", "team");

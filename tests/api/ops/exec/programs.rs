@@ -180,7 +180,7 @@ fn whatever_awk_is_installed_reaches_nothing_but_its_zone() {
             "{program}: {said}"
         );
     }
-    // What it is for works.
+    // The program does its ordinary work.
     file(&client, "storage", "a.csv", "a;1\nb;2\n");
     let sum = ["-F;", "{s += $2} END {print s}", "a.csv"];
     assert_eq!(output(&client, "storage", "awk", &sum), "3\n");

@@ -64,7 +64,7 @@ fn fill(app: &TestApp, user: &str) {
     }
 }
 
-/// What `rm` said and left.
+/// Runs `rm` and returns its results and the files that are left.
 fn removed(app: &TestApp, user: &str, args: &[&str]) -> (Value, Value, Value, String) {
     let client = app.as_user(user);
     fill(app, user);
@@ -117,7 +117,7 @@ fn each_name_is_one_entry_of_the_bin() {
     file(&ada, "storage", "d/x", "below");
     ran(&ada, "storage", "rm", &["d/up/it's", "far/g"]);
     assert_eq!(bin(&ada)[..2], ["storage:d/e/g", "storage:it's"]);
-    // Where there is history, it has what was there.
+    // In a versioned zone, the history has the removed file.
     file(&ada, "documents", "a", "text");
     ran(&ada, "documents", "rm", &["a"]);
     assert_eq!(bin(&ada)[0], "storage:d/e/g");

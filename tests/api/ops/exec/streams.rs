@@ -1,4 +1,4 @@
-//! Where output goes, and how much of it is shown.
+//! Destinations of output, and the amount of it that is shown.
 
 use serde_json::{Value, json};
 
@@ -94,7 +94,7 @@ fn both_ends_of_long_output_and_the_call_that_goes_on() {
         (&data["truncated"], &data["stdout"]),
         (&json!(true), &json!(shown))
     );
-    // What was asked for stays.
+    // A limit that the caller asked for is not changed.
     let all = json!({"zone": "storage", "cmd": "cat", "args": ["long.txt"], "max_output": 0});
     assert_eq!(done(&client, "shed_exec", &all)["stdout"], text);
 }
@@ -148,7 +148,7 @@ fn binary_output_is_named_with_the_call_that_reads_it() {
             "{path}: {message}\n{read}"
         );
     }
-    // What no file is goes into one.
+    // Binary output that has no file is written into one.
     let packed = json!({"zone": "storage", "cmd": "gzip", "args": ["-c", "notes/todo.md"]});
     let answer = client.call("shed_exec", &packed);
     assert_eq!(
@@ -266,7 +266,7 @@ fn no_command_passes_the_quota_unseen() {
     assert_eq!(attempt(&alice, &copies), (200, String::new()));
     let more = json!({"zone": "storage", "cmd": "cp", "args": ["a", "c"]});
     assert_eq!(attempt(&alice, &more), (507, "QUOTA_EXCEEDED".to_owned()));
-    // What it wrote stays, and is counted.
+    // Files that the command wrote stay, and are counted.
     let stats = done(&alice, "shed_stats", &json!({}));
     let listed = output(
         &alice,

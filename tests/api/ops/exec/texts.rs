@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::ops::stage::{done, file, installed, output, place, ran, small, upload};
 use fileshed_test_support::Client;
 
-/// Whether all of these commands are there; else it says which one is not.
+/// Returns `true` if all of these commands are installed; otherwise notes which one is missing.
 fn have(client: &Client<'_>, commands: &[&str]) -> bool {
     commands.iter().all(|command| installed(client, command))
 }
@@ -68,7 +68,7 @@ fn a_pdf_is_one_change() {
     assert_eq!(count(&alice), 2);
     let info = output(&alice, "documents", "pdfinfo", &["out/a.pdf"]);
     assert!(info.contains("Pages:           1"), "{info}");
-    // What pandoc cannot read leaves the PDF as it was.
+    // A source that pandoc cannot read leaves the PDF as it was.
     let data = ran(&alice, "documents", "pandoc", &["b.md", "-o", "out/a.pdf"]);
     assert_ne!(data["returncode"], 0);
     assert!(data["stderr"].as_str().unwrap().contains("b.md"), "{data}");

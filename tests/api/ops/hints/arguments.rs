@@ -36,7 +36,7 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("shed_tree", json!({"zone": "group", "group": "xyz"}), "GROUP_NOT_FOUND"),
         Case::new("shed_help", json!({"howto": "comands"}), invalid),
         Case::new("shed_help", json!({"howto": "cooking"}), invalid),
-        // What may be destroyed is not.
+        // If the content to replace is not certain, the hint has no call.
         patch(json!({"content": null}), missing).in_words(),
         patch(json!({"position": "replace"}), missing).in_words(),
         patch(json!({"position": "repalce", "line": 2}), invalid).changing(&["a.md"]),

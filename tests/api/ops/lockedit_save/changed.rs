@@ -327,7 +327,7 @@ fn an_expired_edit_goes_on_where_it_has_something_to_lose() {
     done(&first, "shed_lockedit_save", &arguments);
     assert_eq!(content(&first, "storage", "a.md"), "mine\n");
 
-    // Nothing was written into it: the file as it is.
+    // A working copy that was not written is replaced by the current file.
     done(&first, "shed_lockedit_open", &arguments);
     expire(&server, "a.md");
     done(&second, "shed_create_file", &theirs);

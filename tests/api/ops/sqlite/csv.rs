@@ -587,7 +587,7 @@ fn a_file_that_is_nowhere_is_missing_where_it_was_looked_for() {
     folder.refused(400, "NOT_A_FILE");
 }
 
-/// What does not fit is told where it is read, with its lines; what is empty there is no loss.
+/// An import that cuts rows names their lines; empty fields beyond the last column are no loss.
 #[test]
 fn rows_that_lose_values_are_told() {
     let server = TestApp::start();

@@ -1,4 +1,4 @@
-//! What lies beside a database and was put there by somebody else.
+//! Files that another user puts beside a database.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::ops::stage::{done, installed, place, ran, small, upload};
 use fileshed_test_support::journal::{database, is_played, rollback, with_log};
 use fileshed_test_support::{Client, TestApp, eventually};
 
-/// What the owner wrote, and what somebody else wants to be there.
+/// The owner's text, and the text that another user tries to put in its place.
 const MINE: &str = "mine";
 const THEIRS: &str = "theirs";
 
@@ -92,7 +92,7 @@ fn what_an_archive_put_beside_a_database_is_not_played() {
                 );
                 assert!(refused.text.contains("shed_delete"), "{}", refused.text);
             }
-            // Nothing was played and nothing is lost: both are as they were.
+            // The journal was not played and no content was lost: both files are unchanged.
             assert_eq!(std::fs::read(directory.join("plan.db")).unwrap(), clean);
             assert_eq!(std::fs::read(&beside).unwrap(), journal);
             // The way out that is named.

@@ -239,7 +239,7 @@ fn the_shell_of_sqlite_agrees() {
         shell(&zone.join("ours.db"), &["PRAGMA integrity_check"]).unwrap(),
         "ok\n"
     );
-    // What the shell wrote is read, and what it exports is what is exported here.
+    // A database of the shell can be read, and its export is the same as the shell's.
     std::fs::copy(&theirs, zone.join("theirs.db")).unwrap();
     let export = at(
         "storage",

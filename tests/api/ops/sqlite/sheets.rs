@@ -40,7 +40,7 @@ fn an_attached_spreadsheet_is_a_table_in_one_call() {
         rows,
         json!([{"item": "ink, blue", "amount": 2.5}, {"item": "pen", "amount": 3.0}])
     );
-    // What the content is counts, not the name; a sheet without rows is passed over.
+    // The content decides the format, not the name; a sheet without rows is skipped.
     import(&alice, "named.csv", "due");
     let rows = select(&alice, "storage", "a.db", "SELECT * FROM due ORDER BY due");
     assert_eq!(

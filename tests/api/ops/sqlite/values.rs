@@ -1,4 +1,4 @@
-//! What goes in and comes out: parameters, types, names, rows.
+//! Values of queries: parameters, types, names, rows.
 
 use serde_json::{Value, json};
 

@@ -16,7 +16,7 @@ fn commits(client: &Client<'_>) -> Vec<String> {
     log.lines().map(str::to_owned).collect()
 }
 
-/// What the registry says about a zone, and what is there.
+/// Asserts that bytes and files of a zone in the registry match the disk.
 #[track_caller]
 fn space_is_exact(server: &TestApp, client: &Client<'_>, user: &str, zone: &str) {
     let stats = done(client, "shed_stats", &json!({}));

@@ -1,4 +1,4 @@
-//! What other programs pack comes out as they would take it out.
+//! Archives of other programs are unpacked as those programs would unpack them.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
@@ -197,7 +197,7 @@ fn passwords_are_asked_for_nowhere() {
         answer.refused(400, "INVALID_FORMAT");
         assert!(answer.text.contains("encrypted"), "{}", answer.text);
         assert!(!place.join(name).exists());
-        // What is in it can be seen all the same.
+        // The entries of an encrypted archive can still be listed.
         let info = json!({"zone": "storage", "path": format!("{name}.zip")});
         done(&alice, "shed_zipinfo", &info);
     }

@@ -1,4 +1,4 @@
-//! What lines of the shell change: versions, the quota, and what a line may not be given.
+//! Changes by lines of the shell: versions, the quota, and names that a line may not create.
 
 use fileshed_test_support::on_disk::Repository;
 use fileshed_test_support::{Client, Server, TestApp, wait_until};
@@ -31,7 +31,7 @@ fn what_a_line_does_in_documents_is_one_commit() {
         commits,
         "who only reads commits nothing"
     );
-    // What was ended half way is taken in all the same.
+    // Changes of a line that was killed are committed all the same.
     let body = json!({"command": "echo half > half.txt; sleep 600", "cwd": "/documents"});
     let id = execute(&client, "?wait=0", &body).body["id"]
         .as_str()
@@ -73,7 +73,7 @@ fn lines_one_after_another_commit_what_each_of_them_changed() {
         let shown = ["show", "--format=", "--no-renames", "--name-status", "HEAD"];
         assert_eq!(repository.text(&shown), changed, "{line}");
     }
-    // What comes by other ways is taken in with the next line there, whatever that does.
+    // Changes made without the server are committed with the next line in the zone, whatever the line does.
     let data = home.join("Documents/data");
     std::fs::write(data.join("besides.txt"), "x").expect("written");
     ran_with(&client, &json!({"command": "true", "cwd": "/documents"}));
@@ -197,7 +197,8 @@ fn a_name_that_some_system_cannot_hold_is_another_when_the_line_is_over() {
         let found = run("find . -type f | sort");
         let files = "./_NUL/d/_com1.txt\n./fine\n./x\n./y\n";
         assert_eq!(stdout(&found).replace("./.git\n", ""), files, "{zone}");
-        // What had such a name before the line began keeps it, also in a line that changes it.
+        // A file that had such a name before the line began keeps it, even if the line changes or moves the
+        // file.
         std::fs::write(data.join("aux"), "old").expect("written");
         let answer = run("echo new > aux; mv aux d; mkdir e; mv d e/aux");
         assert_eq!(written(&answer, "stderr"), "", "{answer}");
@@ -213,7 +214,7 @@ fn a_name_that_some_system_cannot_hold_is_another_when_the_line_is_over() {
 fn waiting(client: &Client<'_>, name: &str, change: &str) -> String {
     let line = format!("echo begun; while [ ! -e {name} ]; do sleep 0.05; done; {change}");
     let id = started(client, &line);
-    // What is locked by then was locked when it began.
+    // Locks that exist now existed when the line began.
     wait_until("the line runs", || {
         stdout(&status(client, &id, "").body) == "begun\n"
     });
@@ -234,7 +235,7 @@ fn a_file_that_was_locked_when_a_line_began_is_as_it_was() {
     theirs.data_in("storage", "shed_lockedit_cancel", file);
 }
 
-/// What was saved is nobody's leftover.
+/// A saved edit is not reverted with the changes of a line.
 #[test]
 fn an_edit_that_is_saved_while_a_line_runs_stays_saved() {
     let app = TestApp::start();

@@ -12,7 +12,7 @@ fn input_reaches_the_process_with_its_escape_sequences() {
     let id = started(&client, "cat");
     let sent = input(&client, &id, r"one\n\ttwo ü \x41\n");
     assert_eq!((sent.status, &sent.body), (200, &json!({"status": "ok"})));
-    // What Ctrl-D sends closes the input.
+    // Ctrl-D closes the input.
     assert_eq!(input(&client, &id, r"three\x04").status, 200);
     let ended = status(&client, &id, "?wait=60").body;
     assert_eq!(stdout(&ended), "one\n\ttwo ü A\nthree", "{ended}");

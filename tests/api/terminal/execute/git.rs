@@ -97,7 +97,7 @@ fn the_history_of_documents_is_read_as_git_reads_it() {
     furnish(&client, &json!({"zone": "documents"}));
     let base = app.data().join("shared/Documents");
     assert_read_alike(&client, "/documents", &base);
-    // What the line itself changes is a change until it ends, and a commit after that.
+    // A change of the line itself is shown as a change until the line ends, and is a commit after that.
     let changed = "echo x > new.md; echo third >> 'ä b.md'; rm notes/two.md; git status --short";
     let shown = line(&client, "/documents", changed);
     assert_eq!(shown, " D notes/two.md\n M \"ä b.md\"\n?? new.md\n");
@@ -126,7 +126,7 @@ fn the_history_of_a_group_is_read_as_git_reads_it() {
     for member in ["ada", "bob"] {
         assert_read_alike(&app.as_user(member), "/groups/Team", &base);
     }
-    // Who is in no group finds none.
+    // A user who is in no group finds no repository.
     let outside = line_as_it_ends(&app.as_user("eve"), "/storage", "git -C /groups/Team log");
     assert_ne!(outside["exit_code"], 0, "{outside}");
     // A group is changed by calls of its own.
@@ -199,7 +199,7 @@ fn what_would_write_history_says_the_way_that_works() {
         assert!(references().starts_with(&before), "{command}");
         assert_sound(&client, &repository);
     }
-    // What a reset makes of the files is a change like every other.
+    // A reset changes files, which is recorded like any other change.
     let answer = line_as_it_ends(&client, "/documents", "git reset -q --hard HEAD~1");
     assert!(
         written(&answer, "stderr").contains("nothing is to be"),

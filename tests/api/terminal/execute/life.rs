@@ -1,4 +1,4 @@
-//! What stays of processes: their logs, and nothing else.
+//! Remains of processes: their logs, and nothing else.
 
 use fileshed_test_support::processes::{helper, left_of_commands};
 use fileshed_test_support::{Server, TestApp, eventually, skip, wait_until};

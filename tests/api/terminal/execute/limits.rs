@@ -1,4 +1,4 @@
-//! How many processes there may be, how much they write, and who sees them.
+//! Limits on processes and their output, and the users who see them.
 
 use fileshed_test_support::{TestApp, eventually};
 use serde_json::json;

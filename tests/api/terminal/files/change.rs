@@ -70,7 +70,7 @@ fn names_of_every_kind_are_files() {
         assert_eq!(delete(&client, &format!("{path}2")).status, 200);
     }
     assert!(names(&client, "/storage/odd").is_empty());
-    // What came another way under a name that not every system takes is read and removed.
+    // A file whose name is not portable, made without the server, can be read and removed.
     for name in ["what?", "a\"b"] {
         let place = app.data().join("shared/Storage/data").join(name);
         std::fs::write(place, "").expect("written");
@@ -442,7 +442,7 @@ fn what_moves_into_a_group_and_out_of_it_is_there_alone_and_in_its_history() {
         assert_eq!(ada.call("shed_exec", &status).data()["stdout"], "");
         repository.assert_sound();
     }
-    // What is attached to a chat.
+    // A file that is attached to a chat.
     let sent = crate::transfer::form::send(&ada, "/files/upload", &[("u.txt", b"u")]);
     assert_eq!(sent.status, 200);
     assert_eq!(

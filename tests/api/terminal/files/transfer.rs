@@ -39,7 +39,7 @@ fn an_upload_is_stored_and_stored_anew() {
             assert_eq!(text(&ada, &path), content);
         }
     }
-    // Where nothing was uploaded before.
+    // A directory without earlier uploads.
     let first = upload(
         &app.as_user("ada").chat("c3"),
         "/uploads/new/",
@@ -90,7 +90,7 @@ fn names_that_not_every_system_takes_become_ones_that_it_does() {
             answer.text
         );
     }
-    // What is there under such a name is stored anew.
+    // An existing file of such a name can be overwritten.
     let place = app.data().join("shared/Storage/data/odd*.txt");
     std::fs::write(place, "").expect("written");
     let answer = upload(&client, "/storage", &[("odd*.txt", b"anew")]);
@@ -274,7 +274,7 @@ fn a_page_is_served_apart_from_everything() {
     refused(&above, 404, "FILE_NOT_FOUND", "`/etc/passwd`");
 }
 
-/// Names of an archive and sizes; nothing where no program reads archives.
+/// Returns names and sizes of the entries of an archive; `None` if no program reads archives.
 #[track_caller]
 fn packed(client: &Client<'_>, paths: &[&str], name: &str) -> Option<serde_json::Value> {
     let answer = post(client, "/files/archive", &json!({"paths": paths}));

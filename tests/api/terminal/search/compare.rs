@@ -15,7 +15,7 @@ fn compare(client: &Client<'_>, body: &Value) -> Answer {
     )
 }
 
-/// Whether this machine has the program for PDF files.
+/// Returns `true` if this machine has the program for PDF files.
 fn reads_pdf() -> bool {
     let is_there = Command::new("pdftotext").arg("-v").output().is_ok();
     if !is_there {
@@ -226,7 +226,7 @@ fn documents_are_read_by_their_text() {
         &json!({"original": "pages", "revised": "plain.docx"}),
     );
     assert_eq!(refused.status, 400, "{}", refused.body);
-    // What only is called so is what it is.
+    // A file with an extension of another format is read as what it is.
     assert_eq!(read("plain.docx").body["content"], "no archive\n");
     assert_eq!(read("broken.docx").status, 400);
 }

@@ -224,7 +224,7 @@ fn from_the_top_all_zones_of_the_caller_are_searched_and_no_other() {
         .as_user("bob")
         .get("/terminal/files/grep?query=needle&path=/groups/team-alice");
     assert_ne!(foreign.status, 200);
-    // What git keeps beside the files is none of them.
+    // The files of git's repository are not searched.
     let git = app
         .as_user("alice")
         .get("/terminal/files/grep?query=repo.git&path=/documents");

@@ -31,7 +31,7 @@ fn grow(zone: &Path, rng: &mut Rng) {
             }
             content.extend_from_slice(if rng.below(4) == 0 { b"\r\n" } else { b"\n" });
         }
-        // What begins with NUL is binary at once, to both.
+        // A file that begins with NUL is binary at once to both programs.
         if content.contains(&0) {
             content.insert(0, 0);
         }

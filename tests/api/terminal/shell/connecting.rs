@@ -1,4 +1,4 @@
-//! Who comes to a shell, and who comes back to it.
+//! Connections to a shell, and reconnections.
 
 use fileshed_test_support::jwt::{now, sign};
 use fileshed_test_support::socket::Socket;
@@ -298,7 +298,7 @@ fn who_only_reads_has_no_shell() {
     let mut socket = Socket::open(&app, &entry(&id), &[]);
     socket.say(&introduction(token));
     assert_eq!(socket.close_code(), 4001);
-    // Nothing that it may read is what the gateway opens the shell with.
+    // A token that reads must not learn the id with which the gateway opens the shell.
     let listed = reader.get("/terminal/api/terminals").text;
     let described = reader.get(&path(&id)).text;
     assert!(

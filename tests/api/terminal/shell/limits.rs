@@ -1,4 +1,4 @@
-//! How many shells there are, and how long they stay.
+//! Limits on the number and the lifetime of shells.
 
 use fileshed_test_support::wait_until;
 

@@ -1,4 +1,4 @@
-//! What shells take, and that nothing of them stays.
+//! Memory of shells, and its release when they end.
 
 use fileshed_test_support::commands::running;
 use fileshed_test_support::processes::left_of_commands;

@@ -1,4 +1,4 @@
-//! What a terminal does with what is typed.
+//! Treatment of input by a terminal.
 
 use fileshed_test_support::commands::{kill, running};
 use fileshed_test_support::{skip, wait_until};
@@ -65,7 +65,7 @@ fn a_size_is_the_terminals() {
     let app = setup().start();
     let (_, mut shell) = shell(&app, "ada", "c1");
     shell.say(&json!({"type": "resize", "cols": 101, "rows": 37}));
-    // Nothing is answered to it, and nothing to what nobody knows.
+    // A ping gets no answer, and neither does an unknown message.
     shell.say(&json!({"type": "ping"}));
     shell.say(&json!({"type": "later", "than": "this"}));
     shell.type_in("stty size\n");
@@ -159,7 +159,7 @@ fn a_shell_goes_on_while_a_command_has_documents() {
         kill("99971");
         command.join().expect("answered").data();
     });
-    // Whoever commits first has all of it.
+    // The first commit, by the command or by the shell, contains the file.
     let call = json!({"zone": "documents", "cmd": "git", "args": ["log", "--name-only"]});
     wait_until("a commit", || {
         client.call("shed_exec", &call).text.contains("a.txt")
