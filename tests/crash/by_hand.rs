@@ -20,7 +20,7 @@ fn server() -> Server {
         .start()
 }
 
-/// What a process leaves that died in the middle of a change.
+/// Leaves the data as a process does that died in the middle of a change.
 fn interrupted(data: &Path, zone: &str, operation: &str, author: &str) {
     std::fs::write(data.join(".instances").join(DEAD), "").unwrap();
     Connection::open(data.join("access_auth.sqlite"))
@@ -152,7 +152,7 @@ fn locks_of_git_that_a_dead_process_left_are_no_obstacle() {
     assert_eq!(repository.commits(), 3);
 }
 
-/// What a process leaves that died while it replaced `documents/d` by `storage/d`.
+/// Leaves the data as a process does that died while it replaced `documents/d` by `storage/d`.
 fn half_moved(home: &Path, steps: usize) {
     let aside = format!("staging/{DEAD}-3");
     let (from, to) = ("Storage/data/d", "Documents/data/d");

@@ -29,14 +29,14 @@ const UPLOADS: usize = 0;
 const STORAGE: usize = 1;
 const DOCUMENTS: usize = 2;
 
-/// What the caller knows of each zone.
+/// Expected files of each zone.
 type State = [Tree; 3];
 
-/// The caller.
+/// A caller that moves files between zones, and the files that it expects.
 struct Carrier {
     rng: Rng,
     state: State,
-    /// What the call under way makes of it.
+    /// Expected files if the current call succeeds.
     pending: Option<State>,
     counter: u64,
     acknowledged: u64,

@@ -1,4 +1,4 @@
-//! What goes wrong with a machine and its disk: what the server does then, and what is left.
+//! Faults of a machine and its disk: the server's reaction, and the state that is left.
 //!
 //! The table "Faults" of SPEC.md names these tests row by row.
 

@@ -35,7 +35,7 @@ const ZONES: [&str; 2] = ["storage", "documents"];
 /// Lines that a writer adds.
 const LINES: usize = 12;
 
-/// Who writes a group at the same time.
+/// Members who write to a group at the same time.
 const MEMBERS: usize = 6;
 
 /// Lines that were answered well, with their zones.
@@ -60,7 +60,7 @@ fn add(wire: &mut Wire, zone: &str, line: &str) -> Result<bool, std::io::Error> 
     Ok(wire.call("shed_patch_text", &call)?.0 == 200)
 }
 
-/// What a query on the registry answers.
+/// Returns the answer to a query on the registry.
 fn ask(postgres: &Postgres, database: &str, sql: &str) -> String {
     let name = database.rsplit('/').next().unwrap();
     postgres.run(name, sql).trim().to_owned()
@@ -82,7 +82,7 @@ fn lines(place: &Path) -> BTreeSet<String> {
     lines
 }
 
-/// What was acknowledged is there; the history is whole and has what is there.
+/// Asserts that every acknowledged line is there, and that the history is whole and matches the files.
 fn everything_is_there(server: &Server, acknowledged: &Acknowledged) {
     let mut wire = Wire::open(server, USER, "work");
     for zone in ZONES {
@@ -448,7 +448,7 @@ fn a_file_that_others_saw_stays_when_its_server_wakes() {
     assert_eq!(sleeper.wait(), Some(1), "{}", sleeper.log());
     for zone in ZONES {
         assert!(file(zone).exists(), "{zone}: it is gone");
-        // Who comes next measures what nobody knows.
+        // The next caller measures the zone, whose size is unknown.
         let mut wire = Wire::open(&first, USER, "work");
         wire.data("shed_tree", &json!({"zone": zone}));
         let (bytes, files) = totals(&tree(&data(&first, zone).join("data")));

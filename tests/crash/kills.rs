@@ -186,7 +186,7 @@ fn check_history(home: &Path, user: &str) {
     if !home.join("Documents/repo.git/refs/heads/main").exists() {
         return;
     }
-    // Who looks from outside has no turn, and git does not expect that packs go while it counts.
+    // This check holds no lock of the server, and git does not expect packs to vanish while it runs.
     let work = home.join("Documents/repo.git/fileshed/packing");
     let held = work.exists().then(|| std::fs::File::open(work).unwrap());
     if let Some(held) = &held {

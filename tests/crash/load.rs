@@ -32,15 +32,15 @@ pub(crate) struct Worker {
     pub(crate) user: &'static str,
     pub(crate) zone: &'static str,
     rng: Rng,
-    /// The zone as far as it was acknowledged.
+    /// Expected files of the zone, as far as they were acknowledged.
     files: Tree,
-    /// What the call under way makes of it.
+    /// The call in progress, with its effect.
     pending: Option<Pending>,
     /// The file whose lock was acknowledged.
     locked: Option<String>,
     /// Content of the working copy, as far as it was acknowledged.
     copy: Vec<u8>,
-    /// What it was last sent.
+    /// Content of the last write to the working copy.
     sent_copy: Option<Vec<u8>>,
     counter: u64,
     pub(crate) acknowledged: u64,
@@ -51,13 +51,13 @@ pub(crate) struct Worker {
 /// A call without an answer.
 struct Pending {
     after: Tree,
-    /// How a command comes there.
+    /// The way in which a command writes.
     way: Way,
     /// The call opens or ends a locked edit.
     about_lock: bool,
 }
 
-/// How a call went.
+/// Outcome of a call.
 enum Outcome {
     Done,
     /// The server is gone.
@@ -97,7 +97,7 @@ impl Worker {
         }
     }
 
-    /// Where the zone is on disk.
+    /// Returns the directory of the zone on disk.
     pub(crate) fn directory(&self, home: &Path) -> PathBuf {
         let zone = if self.zone == "storage" {
             "Storage"
@@ -146,7 +146,7 @@ impl Worker {
             assert!(known, "{who}: the working copy of `{path}`");
             self.copy = copy;
         } else {
-            // Whether the lock was taken or given back is open.
+            // The lock may have been taken or released.
             for path in self.files.keys() {
                 let call = json!({"zone": self.zone, "path": path});
                 let (status, answer) = wire.call("shed_force_unlock", &call).unwrap();
@@ -397,12 +397,12 @@ pub(crate) fn with_checksum(text: &str) -> String {
     format!("{text}{}", checksum(text.as_bytes()))
 }
 
-/// What stands at the end of such content.
+/// Returns the checksum at the end of such content.
 pub(crate) fn checksum(content: &[u8]) -> String {
     hex::encode(Sha256::digest(content))
 }
 
-/// Where the disk is neither as before nor as after.
+/// Describes the first file that is neither as before nor as after the call.
 fn difference(found: &Tree, before: &Tree, pending: Option<&Pending>) -> String {
     let first = |content: Option<&Vec<u8>>| match content {
         None => "nothing".to_owned(),

@@ -1,4 +1,4 @@
-//! Commands that write over what is there, and what one may leave when it dies on its way.
+//! Commands that overwrite files, and the files that each may leave when it dies midway.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use fileshed_test_support::on_disk::Tree;
 use fileshed_test_support::rng::Rng;
 
-/// A command, with all that it does to a zone.
+/// A command, with all of its effects on a zone.
 pub(crate) struct Overwrite {
     pub(crate) cmd: &'static str,
     pub(crate) args: Vec<String>,
@@ -14,7 +14,7 @@ pub(crate) struct Overwrite {
     pub(crate) way: Way,
 }
 
-/// How a command comes from what was to what is to be.
+/// The way in which a command changes files.
 #[derive(Clone)]
 pub(crate) enum Way {
     /// In one step.
@@ -97,11 +97,11 @@ impl Overwrite {
 }
 
 impl Way {
-    /// Whether a command that went this way and died may have left `found`.
+    /// Returns `true` if a command that writes in this way and died may have left `found`.
     pub(crate) fn may_leave(&self, found: &Tree, before: &Tree, after: &Tree) -> bool {
         let paths = found.keys().chain(before.keys()).chain(after.keys());
         let mut paths = paths.map(String::as_str);
-        // What goes away does so when everything else is done.
+        // A command removes its source only when everything else is done.
         let gone = before
             .keys()
             .any(|path| !found.contains_key(path) && !self.writes_to(path));
@@ -122,7 +122,7 @@ impl Way {
     }
 }
 
-/// Nothing, or a beginning.
+/// Returns `true` if the file is missing or holds a beginning of the content.
 fn is_part(there: Option<&Vec<u8>>, whole: Option<&Vec<u8>>) -> bool {
     match (there, whole) {
         (Some(there), Some(whole)) => whole.starts_with(there),
@@ -143,7 +143,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// What `sort` makes of it: the last line ends, too.
+/// Returns the output of `sort`, which ends the last line, too.
 fn sorted(content: &[u8]) -> Vec<u8> {
     if content.is_empty() {
         return Vec::new();
@@ -156,7 +156,7 @@ fn sorted(content: &[u8]) -> Vec<u8> {
     sorted
 }
 
-/// What the machine's own gzip makes of it.
+/// Returns the output of the machine's own gzip.
 fn gzip(content: &[u8], arguments: &[&str]) -> Vec<u8> {
     let mut child = Command::new("gzip")
         .args(arguments)

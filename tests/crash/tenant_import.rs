@@ -76,7 +76,7 @@ fn import_and_kill(setup: &Setup, archive: &[u8], rng: &mut Rng) {
     child.wait_with_output().unwrap();
 }
 
-/// What somebody has who arrived: files, history, space, owners.
+/// State of an imported tenant: files, history, space, owners.
 #[derive(Debug, PartialEq)]
 struct Arrival {
     files: Vec<Tree>,
@@ -147,7 +147,7 @@ fn furnish(app: &TestApp) {
     create(&app.as_user("bob"), "group", "his.md", "his\n");
 }
 
-/// What is left of imports and removals.
+/// Returns the leftovers of imports and removals.
 fn left_over(data: &Path) -> Vec<String> {
     let listed = [".imported", ".removed"].map(|name| std::fs::read_dir(data.join(name)));
     let entries = listed.into_iter().flatten().flatten();

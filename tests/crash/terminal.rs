@@ -27,7 +27,7 @@ fn texts(answer: &Value) -> String {
         .collect()
 }
 
-/// Whether a process of the machine has this in its command line.
+/// Returns `true` if a process of the machine has this text in its command line.
 fn runs(mark: &str) -> bool {
     std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
@@ -98,7 +98,7 @@ fn a_killed_server_takes_its_processes_along_and_keeps_what_they_wrote() {
         let path = format!("/terminal/execute/{id}/input");
         assert_eq!(client.send("POST", &path, input.as_bytes()).status, 400);
     }
-    // What ended before keeps its end, and what they wrote to files is there and counted.
+    // Logs of processes that had ended are unchanged, and their files exist and are counted.
     let log = client.get(&format!("/terminal/files/read?path=/logs/{done}.jsonl"));
     let content = log.body["content"].as_str().unwrap();
     assert!(

@@ -6,14 +6,14 @@ use serde_json::json;
 
 use crate::kills::setup;
 
-/// What a later release adds.
+/// Statements of a migration of a later release.
 const ADDS: [&str; 3] = [
     "ALTER TABLE tokens ADD COLUMN colour TEXT NOT NULL DEFAULT 'grey'",
     "CREATE TABLE colours (name TEXT PRIMARY KEY)",
     "INSERT INTO migrations (number, hash) VALUES (1000, 'later')",
 ];
 
-/// What one after it takes away, which needs servers that know what was added.
+/// Statements of the release after that, which needs servers that know the first migration.
 const TAKES_AWAY: [&str; 2] = [
     "INSERT INTO migrations (number, hash) VALUES (1001, 'later yet')",
     "INSERT INTO compatibility (migration, oldest_server) VALUES (1001, 1000)",

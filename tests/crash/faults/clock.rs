@@ -111,7 +111,7 @@ impl Moved {
     }
 }
 
-/// What has an end by date ends when the clock says so, and works again when it is put back.
+/// Credentials with an expiry date end when the clock says so, and work again when it is put back.
 #[test]
 fn tokens_and_links_follow_the_clock() {
     let moved = Moved::new(false);
@@ -191,7 +191,7 @@ fn locks_and_writes_survive_jumps() {
     }
 }
 
-/// Who is signed for now is refused by a clock that is wrong, and let in when it is right again.
+/// A signed user is refused while the clock is wrong, and admitted when it is right again.
 #[test]
 fn signed_users_need_a_clock_that_is_right() {
     let moved = Moved::new(true);

@@ -160,13 +160,13 @@ fn a_database_that_goes_away_takes_nothing_with_it() {
     assert!(server.logged("the database of the registry does not answer"));
     assert!(!refused.to_string().contains("test_0"), "{refused}");
     assert_eq!(server.client().get("/ready").status, 503);
-    // Nothing begins without it, and no password is in what is said.
+    // No command starts without the database, and no message contains its password.
     let another = server.run(&["token", "list"]);
     assert!(another.stderr.contains("does not answer"), "{another:?}");
     postgres.go_on();
     wait_until("ready", || server.client().get("/ready").status == 200);
     everything_is_there(&server, &token);
-    // It may yet have to say again that it lives.
+    // The server may have to renew its lease before it writes.
     wait_until("it writes", || {
         create(&ada, "documents", "new.md")["success"] == true
     });

@@ -10,8 +10,8 @@ use fileshed_test_support::{Server, wait_until};
 
 const ZONES: [&str; 3] = ["storage", "documents", "group"];
 
-/// What is removed, below the data directory, and the zones whose files go with it. Each is of another
-/// user, whose name takes the place of `{user}`.
+/// Paths below the data directory that are removed, and the zones whose files go with each. Each case has a
+/// user of its own, whose name takes the place of `{user}`.
 const REMOVED: &[(&str, &[&str])] = &[
     ("users/{user}", &["storage", "documents"]),
     ("users/{user}/Storage", &["storage"]),
@@ -28,7 +28,7 @@ const REMOVED: &[(&str, &[&str])] = &[
     (".instances", &[]),
 ];
 
-/// Where the files of a user's zone are.
+/// Returns the directory with the files of a user's zone.
 fn place(server: &Server, user: &str, zone: &str) -> PathBuf {
     server.data().join(match zone {
         "storage" => format!("users/{user}/Storage/data"),
@@ -43,7 +43,7 @@ fn names(server: &Server, user: &str, zone: &str) -> Vec<String> {
     tree(&place(server, user, zone)).into_keys().collect()
 }
 
-/// What is gone is gone; everything else is there, and everything can be used.
+/// Asserts that only the zones `emptied` lost their files, and that every zone can be used.
 fn goes_on(server: &Server, user: &str, what: &str, emptied: &[&str]) {
     let ada = server.as_user(user).chat("chat");
     ada.call("shed_stats", &json!({})).data();

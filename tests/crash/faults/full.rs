@@ -32,7 +32,7 @@ fn create(client: &Client<'_>, zone: &str, path: &str, content: &str) -> Answer 
     call(client, zone, "shed_create_file", file)
 }
 
-/// What the zone holds, as a command reads it.
+/// Returns the content of a file, as a command reads it.
 fn content(client: &Client<'_>, zone: &str, path: &str) -> String {
     let answer = call(
         client,
@@ -92,7 +92,8 @@ fn a_full_disk_refuses_what_needs_space_and_tears_nothing() {
     let mut server = setup.start();
     furnished(&volume, &server);
     let large = "x".repeat(LARGE);
-    // Nothing fits; the registry fits and the content does not; some of the content fits.
+    // Three levels of free space: none; enough for the registry but not for the content; enough for a part
+    // of the content.
     for left in [0, 96 << 10, 512 << 10] {
         volume.fill(left);
         let ada = server.as_user("ada").chat("chat");
@@ -106,7 +107,7 @@ fn a_full_disk_refuses_what_needs_space_and_tears_nothing() {
             assert_eq!(content(&ada, zone, "kept.md"), "kept\n", "{zone}");
         }
         ada.call("shed_stats", &json!({})).data();
-        // Who was never here is refused with the same words, and the server stays up.
+        // A new user is refused with the same message, and the server stays up.
         let bob = server.as_user(&format!("bob-{left}")).chat("chat");
         refused_for_space("new home", &create(&bob, "storage", "a.md", &large));
         assert_eq!(server.client().get("/health").status, 200);
@@ -163,7 +164,7 @@ fn a_deletion_on_a_full_disk_makes_space_out_of_the_bin() {
     }
     assert_eq!(delete("old.md")["restorable_days"], 30);
     volume.fill(0);
-    // Nothing of more than the bin has fits.
+    // A file that is larger than the content of the bin does not fit.
     let larger = "x".repeat(8 * LARGE);
     refused_for_space("storage", &create(&ada, "storage", "more.md", &larger));
     let written = create(&ada, "storage", "more.md", &large);
@@ -177,7 +178,7 @@ fn a_deletion_on_a_full_disk_makes_space_out_of_the_bin() {
     assert_eq!(content(&ada, "storage", "kept.md"), "kept\n");
 }
 
-/// Whoever may delete gets the disk free, and everything works as before.
+/// A user can free the disk by deleting files, and everything works as before.
 #[test]
 fn on_a_full_disk_everything_can_be_deleted() {
     let Some((volume, setup)) = volume::small(64 << 20) else {
@@ -279,8 +280,8 @@ fn a_read_only_file_system_stops_the_start() {
     nothing_is_torn(&server, &["kept.md"]);
 }
 
-/// What users have becomes read-only while the server runs: every surface names the setting, reading
-/// goes on, and so does writing once the file system is well again.
+/// The data becomes read-only while the server runs: every surface names the setting, reads still work, and
+/// writes work again when the file system does.
 #[test]
 fn a_file_system_that_becomes_read_only_is_told() {
     let Some((volume, setup)) = volume::small(48 << 20) else {
@@ -340,7 +341,8 @@ fn a_full_disk_of_every_file_system_answers_alike() {
             call(&ada, "storage", "shed_sqlite", sql(statement)).data();
         }
         volume.fill(0);
-        // What writes meets the end of the disk first. XFS gives back then what it had set aside.
+        // Writes come first, until one meets the end of the disk: XFS then releases the space that it had
+        // reserved.
         let mut writes = (0..32).map(|n| create(&ada, "storage", &format!("new-{n}"), &large));
         let refused = writes.find(|answer| answer.status != 200);
         refused_for_space("new", &refused.expect("the disk is full"));
@@ -519,7 +521,7 @@ fn an_import_that_does_not_fit_leaves_the_disk_as_it_was() {
     };
     volume.fill(20 << 20);
     let free = volume.free();
-    // What it unpacks to; the archive itself.
+    // First an archive whose content does not fit, then one that does not fit itself.
     for archive in [&archive[..], &vec![7; 32 << 20]] {
         let refused = import(archive);
         assert_eq!(refused.code, Some(1), "{refused:?}");

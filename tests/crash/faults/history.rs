@@ -10,7 +10,7 @@ use crate::faults::unprivileged;
 use fileshed_test_support::Server;
 use fileshed_test_support::on_disk::Repository;
 
-/// What becomes of the history that was there.
+/// Fate of the existing history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Then {
     /// It goes on.
@@ -216,7 +216,7 @@ fn take_rights(repository: &Path) {
 }
 
 fn give_to_the_server(server: &Server) {
-    // What the test itself wrote belongs to root.
+    // If the test runs as root, the files that it wrote belong to root.
     if rustix::process::geteuid().is_root() {
         let done = Command::new("chown")
             .args(["-R", "--reference"])

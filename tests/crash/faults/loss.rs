@@ -89,7 +89,7 @@ fn put_back(data: &Path, before: &[(PathBuf, Vec<u8>)]) {
 fn refused(what: &str, server: &Server, words: &[&str]) {
     let names = |files: &[(PathBuf, Vec<u8>)]| -> Vec<PathBuf> {
         let lasting = files.iter().map(|(path, _)| path.clone());
-        // What SQLite keeps beside a database comes and goes with who looks at it.
+        // SQLite's own files beside a database appear and disappear as it is opened.
         lasting
             .filter(|path| !path.to_string_lossy().contains(".sqlite-"))
             .collect()
@@ -179,7 +179,7 @@ fn rewrite(registry: &Path, change: fn(&mut Vec<u8>)) {
     std::fs::write(registry, content).unwrap();
 }
 
-/// What can become of a registry, and what is said of it.
+/// Damages of a registry, and a word of the message for each.
 const DAMAGES: &[Damage] = &[
     ("missing", |r| std::fs::remove_file(r).unwrap(), "is lost"),
     ("empty", |r| std::fs::write(r, "").unwrap(), "is lost"),
@@ -244,7 +244,7 @@ fn a_registry_that_is_lost_cut_or_overwritten_stops_the_start() {
     everything_is_there(&server.again(), &token);
 }
 
-/// What SQLite has open goes on without a name, and would be gone with the server.
+/// An open registry works without its name, but would be lost when the server ends.
 #[test]
 fn a_registry_that_goes_while_the_server_runs_is_told() {
     let mut server = setup("plain").start();
@@ -264,7 +264,7 @@ fn a_registry_that_goes_while_the_server_runs_is_told() {
         let ready = server.client().get("/ready");
         assert_eq!(ready.status, 200, "{}", ready.text);
     }
-    // The name is what counts at the next start.
+    // The next start looks for the file by its name.
     std::fs::remove_file(&registry).unwrap();
     server.terminate();
     assert_eq!(server.wait(), Some(0), "{}", server.log());
@@ -289,7 +289,7 @@ fn a_registry_whose_log_is_lost_stops_the_start() {
 
 type Cut = (&'static str, fn(&Path));
 
-/// How a log loses its end, or all of it.
+/// Damages of a log: it loses its end, or all of it.
 const CUTS: &[Cut] = &[
     ("removed", |log| std::fs::remove_file(log).unwrap()),
     ("emptied", |log| std::fs::write(log, "").unwrap()),
@@ -384,7 +384,7 @@ fn a_registry_that_needs_a_later_version_stops_the_start() {
 fn a_loss_that_is_accepted_is_named_first() {
     let (server, token) = used("hmac", false);
     let registry = server.data().join(REGISTRY);
-    // Nothing is lost yet.
+    // Before any damage, there is no loss to accept.
     for part in ["pepper", "registry"] {
         let ended = server.run(&["data", "accept-loss", part, "--yes"]);
         assert_eq!(ended.code, Some(1), "{ended:?}");

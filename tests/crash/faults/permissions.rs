@@ -61,7 +61,7 @@ fn furnish(client: &Client<'_>) {
     }
 }
 
-/// What a command can do to permission bits.
+/// Commands that change permission bits.
 const LINES: &[&[&str]] = &[
     &["chmod", "644", "."],
     &["chmod", "000", "."],
@@ -170,7 +170,7 @@ fn make_archive(place: &Path) {
     std::fs::set_permissions(place, std::fs::Permissions::from_mode(0o644)).unwrap();
 }
 
-/// What a server finds that was killed while a command ran, or that another account's tools left.
+/// Missing permissions were left by a command whose server was killed, or by another account's tools.
 #[test]
 fn rights_that_are_missing_from_before_are_given_back() {
     let Some(setup) = unprivileged::setup() else {
@@ -276,7 +276,7 @@ fn one_zone_that_cannot_be_repaired_does_not_fail_the_others() {
     create(&client, "storage", "new.md").data();
     client.call("shed_tree", &json!({"zone": "uploads"})).data();
     client.call("shed_stats", &json!({})).data();
-    // What can be read in the zone itself is read.
+    // Files in the zone itself can still be read.
     let read = json!({"zone": "documents", "path": "top.md"});
     client.call("shed_file_type", &read).data();
     client

@@ -84,7 +84,7 @@ fn power_cut(zone: &str, parent: &str) {
     git.assert_sound();
     assert_eq!(git.text(&["rev-parse", "HEAD^"]), flushed);
     assert_eq!(git.text(&["status", "--porcelain"]), "");
-    // What comes is a commit of its own again.
+    // The next change is a commit of its own again.
     write(&server, &mut expected, 10);
     let subjects = git.text(&["log", "-2", "--format=%an: %s"]);
     assert_eq!(

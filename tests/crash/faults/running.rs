@@ -12,7 +12,7 @@ use crate::faults::unprivileged;
 use fileshed_test_support::on_disk::Repository;
 use fileshed_test_support::{PATIENCE, Server, has_program, wait_until};
 
-/// One call on a connection of its own; nothing where no whole answer came.
+/// Makes one call on a connection of its own; `None` if no complete answer came.
 fn attempt(address: &str, user: &str, operation: &str, arguments: &Value) -> Option<(u16, Value)> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(PATIENCE * 2)).ok()?;
@@ -253,7 +253,7 @@ fn starve(mut server: Server, limit: &str) {
             .collect()
     });
     println!("{limit}: {} refused", refused.load(Ordering::Relaxed));
-    // What is there is whole, and not older than what was acknowledged.
+    // Each file is whole, and no older than the last version that was acknowledged.
     for (worker, acknowledged) in acknowledged.into_iter().enumerate() {
         let user = format!("user-{}", worker % 6);
         let path = format!("{worker}.md");

@@ -11,7 +11,7 @@ use fileshed_test_support::{Answer, Client, Setup, has_program, within};
 
 const MEBIBYTE: u64 = 1 << 20;
 
-/// Where commands write.
+/// Zones that commands write to.
 pub(crate) const ZONES: [&str; 3] = ["storage", "documents", "group"];
 
 /// A server with so many MiB for each user and each group.
@@ -112,7 +112,7 @@ fn what_a_command_writes_beyond_the_quota_is_put_back_to_the_last_commit() {
         assert_eq!(directories, ["./d", "./e"]);
         let status = run(&client, zone, &["git", "status", "--porcelain"]);
         assert_eq!(status.data()["stdout"], "", "{zone}");
-        // What fits goes on.
+        // Changes that fit still work.
         run(&client, zone, &["rm", "t.tar"]).data();
         run(&client, zone, &["cp", "a", "b"]).data();
         assert_eq!(paths(&client, zone), ["a", "b", "empty"]);
@@ -425,7 +425,7 @@ fn a_history_takes_only_so_much_space() {
     const SIZE: u64 = 1 << 18;
     let Some(setup) = quota(1) else { return };
     let setup = setup.env("FILESHED_HISTORY_FACTOR", "3");
-    // What is counted is not packed meanwhile.
+    // Without packing, the measured size does not change by itself.
     let server = setup
         .env("FILESHED_HISTORY_PACK_OBJECTS", "1000000")
         .start();
@@ -455,7 +455,7 @@ fn a_history_takes_only_so_much_space() {
                 answer.refused(507, "QUOTA_EXCEEDED");
             }
         }
-        // What is there is read, its past too, and goes.
+        // The file and its history can still be read, and the file can be removed.
         let last = run(&client, zone, &["head", "-c", "64", "a"]);
         assert_eq!(last.data()["stdout"], version(versions - 1, 64));
         assert_eq!(
@@ -464,7 +464,7 @@ fn a_history_takes_only_so_much_space() {
         );
         run(&client, zone, &["rm", "a"]).data();
         write(&client, zone, 101).refused(507, "QUOTA_EXCEEDED");
-        // Storage knows nothing of it.
+        // Storage has no history, and is not affected.
         write(&client, "storage", 1).data();
         let path = within("storage", json!({"path": "a"}));
         client.call("shed_delete", &path).data();

@@ -48,8 +48,8 @@ impl FileSystem {
     }
 }
 
-/// A server without capabilities whose data directory is a tmpfs of `bytes` bytes; nothing where this
-/// account or machine mounts none, which is said.
+/// Returns a server without capabilities whose data directory is a tmpfs of `bytes` bytes; `None` if this
+/// account or machine cannot mount one, which is noted as skipped.
 pub(crate) fn small(bytes: u64) -> Option<(Volume, Setup)> {
     of(FileSystem::Tmpfs, bytes)
 }

@@ -1,5 +1,5 @@
-//! A caller of several servers, who asks one after the other, remembers what was answered, and never
-//! repeats a call of which nobody knows whether it happened.
+//! A caller of several servers: it uses one after the other, remembers the answers, and never repeats a
+//! call whose outcome is unknown.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,8 +15,8 @@ use fileshed_test_support::{IMPATIENCE, pause, wait_until};
 
 use Outcome::{Done, Refused};
 
-/// How long a caller rests, in microseconds, after a call of which nobody knows whether it happened. The
-/// check tries every order of those, so a fast machine must not make more of them while a fault lasts.
+/// Microseconds that a caller rests after a call whose outcome is unknown. The check tries every order of
+/// those, so a fast machine must not make more of them while a fault lasts.
 const AFTER_UNKNOWN: u64 = 100_000;
 
 /// The same after a call that reached no server.
@@ -28,10 +28,10 @@ pub(crate) const NAMES: usize = 4;
 /// Lines of a text that is written as a whole, so that a piece of it can be told from all.
 const LINES: usize = 60;
 
-/// What is in files of which something else is looked at.
+/// First content of files that are only renamed or edited.
 const BEGINNING: &str = "made\n";
 
-/// Where an object is.
+/// Zone of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Storage,
@@ -50,7 +50,7 @@ impl Place {
         }
     }
 
-    /// What a history calls an object.
+    /// Returns the name of an object in a history.
     fn object(self, path: &str) -> String {
         format!("{}:{path}", self.name())
     }
@@ -64,20 +64,20 @@ impl Place {
     }
 }
 
-/// How a call went.
+/// Outcome of a call.
 enum Reply {
     /// It never reached a server.
     Unsent,
-    /// Nobody knows whether it happened.
+    /// The call may or may not have happened.
     Unknown,
     Refused(String),
     Data(Value),
 }
 
-/// Nobody said what a file has.
+/// The content of a file is unknown, because no answer came.
 struct Unanswered;
 
-/// Somebody who calls, about the objects below the directory of a round.
+/// A caller of the objects below the directory of a round.
 pub(crate) struct Caller<'t> {
     who: Who,
     round: &'t str,
@@ -88,7 +88,7 @@ pub(crate) struct Caller<'t> {
     own: [Option<Wire>; SERVERS],
     shared: [Option<Wire>; SERVERS],
     written: u64,
-    /// What it saved without an answer: the file may be saved and the lock still its own.
+    /// Saves without an answer: the file may be saved while the caller still holds the lock.
     saved_in_part: BTreeSet<String>,
 }
 
@@ -145,7 +145,7 @@ impl<'t> Caller<'t> {
         }
     }
 
-    /// What a server says of all of it.
+    /// Reads all objects from one server.
     pub(crate) fn look(&mut self, server: usize) {
         self.hang_up();
         for place in PLACES {
@@ -281,7 +281,7 @@ impl<'t> Caller<'t> {
         self.change_file(place, path, delete, FileCall::Remove(true))
     }
 
-    /// The text of a file, nothing where it is not there.
+    /// Returns the text of a file; `None` if it does not exist.
     fn text(&mut self, place: Place, path: &str) -> Result<Option<String>, Unanswered> {
         match self.call(place, "shed_read", json!({"path": path})) {
             Reply::Data(data) => {
@@ -388,7 +388,7 @@ impl<'t> Caller<'t> {
                 edits.answered(&object, begun, EditCall::Open(who, None));
                 return Some(());
             }
-            // What it would have seen depends on when it happened: another one tells.
+            // The content that the call would have seen depends on when it happened; a later call finds it.
             Reply::Unknown => {
                 edits.unanswered(&object, begun, EditCall::OpenUnseen(who));
                 return None;

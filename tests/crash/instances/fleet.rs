@@ -32,12 +32,12 @@ pub(crate) fn member(who: usize) -> String {
 /// Calls while a fault lasts, at most: some of them find a server that does not answer.
 const MEANWHILE: u64 = 20;
 
-/// What a server is called in the registry.
+/// Returns the name of a server in the registry.
 fn label(number: usize) -> String {
     format!("server-{number}")
 }
 
-/// What happens.
+/// A fault during the calls of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// A server dies.
@@ -48,7 +48,7 @@ pub(crate) enum Fault {
     Doze,
     /// The connections of a server to the database end, and none begins for a while.
     Cut,
-    /// Nothing that a server and the database send each other arrives for a while.
+    /// Messages between a server and the database do not arrive for a while.
     Silence,
     /// The database crashes.
     Database,
@@ -69,7 +69,7 @@ pub(crate) const FAULTS: [Fault; 8] = [
     Fault::Doze,
 ];
 
-/// Where the servers listen now.
+/// Current addresses of the servers.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses(Mutex<Vec<String>>);
 
@@ -98,7 +98,7 @@ pub(crate) struct Fleet<'a> {
 }
 
 impl<'a> Fleet<'a> {
-    /// Starts them, with a group of so many members. Nothing where there is no PostgreSQL.
+    /// Starts the servers, with a group of so many members; `None` if PostgreSQL is not installed.
     pub(crate) fn start(addresses: &'a Addresses, members: usize) -> Option<Self> {
         let postgres = Postgres::start()?;
         let database = postgres.new_database();
@@ -254,16 +254,16 @@ impl<'a> Fleet<'a> {
         }
     }
 
-    /// What a query on the registry answers.
+    /// Returns the answer to a query on the registry.
     pub(crate) fn ask(&self, sql: &str) -> String {
         let sql = format!("SET search_path TO fileshed; {sql}");
         self.postgres.run(&self.database, &sql)
     }
 
-    /// Nothing is under way, and nobody who is gone may write anywhere.
+    /// Waits until no change is in progress, and no server that is gone has a lease to write.
     pub(crate) fn assert_at_rest(&self) {
         eventually("nothing is under way", || {
-            // Somebody has to come along.
+            // Only a call finishes the changes of a server that died.
             for who in [USER.to_owned(), member(0)] {
                 let mut wire = Wire::open(&self.servers[0], &who, "rest");
                 wire.data("shed_stats", &json!({}));
@@ -333,7 +333,7 @@ impl<'a> Fleet<'a> {
     }
 }
 
-/// Whether it says that it works. One that just ended says nothing.
+/// Returns `true` if the server reports that it is ready; a server that just ended gives no answer.
 fn is_ready(server: &Server) -> bool {
     server
         .try_raw(b"GET /ready HTTP/1.0\r\nHost: localhost\r\n\r\n")

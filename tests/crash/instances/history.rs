@@ -1,4 +1,4 @@
-//! What several callers saw of objects that they share.
+//! Histories of the calls that several callers made for shared objects.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -25,12 +25,12 @@ impl<C> Default for History<C> {
 }
 
 impl<C: Specification + Clone + Debug> History<C> {
-    /// A call that was answered just now.
+    /// Records a call that was answered just now.
     pub(crate) fn answered(&self, object: &str, begun: Moment, call: C) {
         self.record(object, begun, Some(now()), call);
     }
 
-    /// A call of which nobody knows whether it happened.
+    /// Records a call whose outcome is unknown.
     pub(crate) fn unanswered(&self, object: &str, begun: Moment, call: C) {
         self.record(object, begun, None, call);
     }
@@ -45,7 +45,8 @@ impl<C: Specification + Clone + Debug> History<C> {
         objects.entry(object.to_owned()).or_default().push(event);
     }
 
-    /// Whether the calls of each object below a name can be ordered. How many calls these are.
+    /// Asserts that the calls of each object below a name are linearizable, and returns the number of
+    /// calls.
     #[track_caller]
     fn assert_linearizable(&self, below: &str) -> usize {
         let objects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +62,7 @@ impl<C: Specification + Clone + Debug> History<C> {
     }
 }
 
-/// All of them.
+/// Histories of all kinds of objects.
 #[derive(Debug, Default)]
 pub(crate) struct Histories {
     pub(crate) files: History<FileCall>,
@@ -71,7 +72,8 @@ pub(crate) struct Histories {
 }
 
 impl Histories {
-    /// Whether the calls of each object below a name can be ordered. How many calls these are.
+    /// Asserts that the calls of each object below a name are linearizable, and returns the number of
+    /// calls.
     #[track_caller]
     pub(crate) fn assert_linearizable(&self, below: &str) -> usize {
         self.files.assert_linearizable(below)

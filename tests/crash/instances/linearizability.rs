@@ -1,11 +1,12 @@
-//! Whether a history of calls is linearizable: whether each call can be given one moment between its
-//! beginning and its answer, so that in the order of these moments an object that does one call after the
-//! other would have answered the same.
+//! Check of histories of calls for linearizability: each call can be given one moment between its beginning
+//! and its answer, so that in the order of these moments an object that does one call after the other would
+//! have answered the same.
 //!
-//! The search is that of Wing and Gong (1993) with the memory of Lowe (2017): what is left to order, with
-//! the state so far, is looked at once. A call without an answer may have happened at any moment after
-//! its beginning, or never. Histories of different objects are looked at apart, which is allowed because
-//! linearizability is a local property (Herlihy and Wing 1990), and what makes the search fast.
+//! The search is that of Wing and Gong (1993) with the memory of Lowe (2017): each set of calls that are
+//! left to order, with the state so far, is examined once. A call without an answer may have happened at
+//! any moment after its beginning, or never. Histories of different objects are checked separately, which
+//! is allowed because linearizability is a local property (Herlihy and Wing 1990), and makes the search
+//! fast.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -14,12 +15,12 @@ use std::hash::Hash;
 /// A moment, by the order of moments: later ones are larger.
 pub(crate) type Moment = u64;
 
-/// What one object does, if it does one call after the other.
+/// Sequential behaviour of one kind of object.
 pub(crate) trait Specification {
     /// All that later answers depend on.
     type State: Clone + Debug + Default + Eq + Hash;
 
-    /// The state after this call, with what it answered; nothing where it cannot have answered so.
+    /// Returns the state after this call with its answer; `None` if the answer is impossible in `state`.
     fn after(&self, state: &Self::State) -> Option<Self::State>;
 }
 
@@ -28,11 +29,11 @@ pub(crate) trait Specification {
 pub(crate) struct Event<C> {
     pub(crate) call: C,
     pub(crate) begun: Moment,
-    /// Nothing where there was no answer, so that nobody knows whether it happened.
+    /// `None` if there was no answer, so that the call may or may not have happened.
     pub(crate) answered: Option<Moment>,
 }
 
-/// Says what cannot be ordered, where a history is not linearizable.
+/// Checks that a history is linearizable, and returns the calls that cannot be ordered as the error.
 pub(crate) fn check<C: Specification + Debug>(history: &[Event<C>]) -> Result<(), String> {
     let mut events: Vec<&Event<C>> = history.iter().collect();
     events.sort_by_key(|event| event.begun);
@@ -62,7 +63,7 @@ impl Ordered {
         self.0[number / 64] ^= 1 << (number % 64);
     }
 
-    /// The first that has none.
+    /// Returns the first call that has no moment.
     fn first_open(&self) -> usize {
         let full = self.0.iter().take_while(|&&word| word == u64::MAX).count();
         let rest = self.0.get(full).map_or(0, |word| word.trailing_ones());
@@ -81,10 +82,10 @@ struct Search<'h, C: Specification> {
 
 /// A call that was given the next moment.
 struct Step<C: Specification> {
-    /// Nothing before the first one.
+    /// `None` for the initial state.
     number: Option<usize>,
     after: C::State,
-    /// What may come next and was not tried.
+    /// Calls that may come next and were not tried.
     next: std::vec::IntoIter<usize>,
 }
 
@@ -129,13 +130,13 @@ impl<C: Specification + Debug> Search<'_, C> {
         false
     }
 
-    /// The calls that may have the next moment; nothing where all that were answered have one.
+    /// Returns the calls that may have the next moment; `None` if all answered calls have one.
     fn next(&self) -> Option<std::vec::IntoIter<usize>> {
         let (mut first_answer, mut next) = (None, Vec::new());
         let open = self.ordered.first_open()..self.events.len();
         for number in open.filter(|&number| !self.ordered.has(number)) {
             let event = self.events[number];
-            // Nothing that begins later can come before the first answer.
+            // A call that begins after the first answer cannot precede it.
             if first_answer.is_some_and(|first| event.begun > first) {
                 break;
             }
@@ -143,7 +144,7 @@ impl<C: Specification + Debug> Search<'_, C> {
             next.push(number);
         }
         first_answer?;
-        // Those of which nobody knows come last.
+        // Calls without an answer come last.
         let answered = |&number: &usize| self.events[number].answered;
         next.sort_by_key(|number| (answered(number).is_none(), answered(number)));
         Some(next.into_iter())

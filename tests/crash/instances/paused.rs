@@ -1,5 +1,5 @@
-//! A server whose changes are done and not yet final, for as long as a test wants: it waits in the
-//! database, before the statement that makes a change final.
+//! A server whose changes are done but not final for as long as a test wants: it waits in the database,
+//! before the statement that makes a change final.
 
 use fileshed_test_servers::{Postgres, Session};
 use fileshed_test_support::Server;
@@ -7,14 +7,14 @@ use fileshed_test_support::Server;
 /// The lock that the statement waits for, of the database.
 const LOCK: u32 = 1;
 
-/// What such a server is called in the registry.
+/// Name of that server in the registry.
 const NAME: &str = "paused";
 
 /// A database in which the changes of one of its users can be paused.
 pub(super) struct Paused<'p> {
     postgres: &'p Postgres,
     database: String,
-    /// Where a server connects whose changes are paused.
+    /// Address of the database for the server whose changes are paused.
     address: String,
 }
 
@@ -57,13 +57,13 @@ impl<'p> Paused<'p> {
         self.postgres.hold(&self.database, &lock)
     }
 
-    /// Whether so many changes are under way.
+    /// Returns `true` if exactly so many changes are in progress.
     pub(super) fn has_under_way(&self, number: usize) -> bool {
         let count = "SELECT count(*) FROM fileshed.intents";
         self.postgres.run(&self.database, count) == number.to_string()
     }
 
-    /// Waits until others have taken that server for dead, which cannot say that it lives.
+    /// Waits until the others have taken over from that server, which cannot renew its lease.
     pub(super) fn wait_for_takeover(&self) {
         wait_for_takeover(self.postgres, &self.database, NAME);
     }

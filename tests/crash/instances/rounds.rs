@@ -12,7 +12,7 @@ use fileshed_test_support::rng::Rng;
 use fileshed_test_support::variables::{rounds_unless_said, seed};
 use fileshed_test_support::wait_until;
 
-/// Who calls at the same time.
+/// Number of callers at the same time.
 const CALLERS: usize = 5;
 
 /// Answers before a fault, and after it.
@@ -50,7 +50,7 @@ fn histories_of_three_servers_are_linearizable_whatever_happens() {
         }
         println!("round {round}: {fault:?}, {more} calls");
     }
-    // What was there after its round is there.
+    // The objects of every round are still as they were at its end.
     for round in 0..rounds {
         let name = format!("round{round}");
         Caller::new(0, &name, (&addresses, &histories), rng.split()).look(round % SERVERS);

@@ -1,19 +1,19 @@
-//! What files, their names, locked edits and owners do, if one call comes after the other.
+//! Sequential behaviour of files, their names, locked edits and owners.
 
 use super::linearizability::Specification;
 
-/// A file: its text, nothing where it is not there.
+/// A call for a file, whose state is its text; `None` if the file does not exist.
 #[derive(Clone, Debug)]
 pub(crate) enum FileCall {
     /// The whole text.
     Write(String),
     /// A line at the end.
     Append(String),
-    /// A text that has to be there, for another one; whether it was.
+    /// Replaces a text that must be in the file by another one; `true` if it was there.
     Replace(String, String, bool),
-    /// Whether there was something to remove.
+    /// `true` if there was a file to remove.
     Remove(bool),
-    /// What there is.
+    /// The text that was read.
     Read(Option<String>),
 }
 
@@ -42,7 +42,7 @@ impl Specification for FileCall {
     }
 }
 
-/// How a call that may be refused was answered.
+/// Answer to a call that may be refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,
@@ -54,7 +54,7 @@ pub(crate) enum Outcome {
 pub(crate) enum NameCall {
     /// From a name to another one; refused where the file has not the first.
     Rename(usize, usize, Outcome),
-    /// Whether the file has this name.
+    /// `true` if the file has this name.
     Look(usize, bool),
 }
 
@@ -78,9 +78,9 @@ pub(crate) type Who = usize;
 pub(crate) enum EditCall {
     /// With this text.
     Make(String),
-    /// The working copy, nothing where another one has the lock.
+    /// The working copy; `None` if another caller has the lock.
     Open(Who, Option<String>),
-    /// One that was let in, and did not see the copy.
+    /// An open without an answer: the caller did not see the copy.
     OpenUnseen(Who),
     /// A new text of the working copy.
     Overwrite(Who, String, Outcome),
@@ -145,7 +145,7 @@ impl Specification for EditCall {
     }
 }
 
-/// Who may change a file of a group.
+/// Members who may change a file of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Mode {
     Group,
@@ -173,7 +173,7 @@ pub(crate) enum OwnedCall {
     Remove(Who, Outcome),
     /// Finds nothing to remove.
     FindNothing,
-    /// Who owns it, how.
+    /// Owner and mode that were seen.
     Look(Option<(Who, Mode)>),
 }
 

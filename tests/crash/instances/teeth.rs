@@ -45,7 +45,7 @@ fn calls_at_the_same_time_may_come_in_any_order() {
     for last in ["a", "b"] {
         assert!(judge(&[both.as_slice(), &[(10, 11, read(last))]].concat()));
     }
-    // Who reads meanwhile sees the one or the other, and the order that was seen stays.
+    // A read during both writes sees either text, and later reads agree with the order that it saw.
     let seen = |texts: [&str; 3]| {
         let reads = (3..)
             .zip(texts)

@@ -1,4 +1,4 @@
-//! Where the race is run: a zone whose directories are swapped, and what must stay untouched.
+//! Setting of the race: a zone whose directories are swapped, and files outside that must stay untouched.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use rustix::fs::{CWD, RenameFlags};
 use super::tally::Tally;
 use fileshed_test_support::{pause, variables};
 
-/// What files outside hold.
+/// Content of files outside.
 pub(crate) const CANARY: &str = "CANARY-4f1c-MUST-NOT-BE-READ";
 
 /// A name that exists outside only.
@@ -20,13 +20,13 @@ pub(crate) const NAME: &str = "known-outside-only";
 /// Size of a file outside: a measurement that counts it is far too large.
 pub(crate) const LARGE: u64 = 1 << 40;
 
-/// What turns into a link and back; its other side has `.spare` behind the name.
+/// Names that are swapped with links; the other side of each has `.spare` behind the name.
 const SWAPPED: [&str; 3] = ["dir", "other", "file"];
 
 /// Rounds of calls of all threads, unless `FILESHED_TEST_CALLS` says otherwise.
 const ENOUGH: u64 = 100;
 
-/// The same at most, where some kind of call has not yet met both sides.
+/// Most rounds, if some kind of call has not yet met both sides.
 const MOST: u64 = 200_000;
 
 /// Contents, identities and times of everything below a directory.
@@ -102,7 +102,7 @@ impl Field {
         }
     }
 
-    /// Whether another round of calls is wanted.
+    /// Returns `true` if another round of calls is needed.
     pub(crate) fn goes_on(&self) -> bool {
         let calls = self.calls.fetch_add(1, Ordering::Relaxed);
         let is_wanted = calls < self.enough || (calls < MOST && !self.tally.has_raced());
@@ -164,7 +164,7 @@ fn snapshot(place: &Path) -> Snapshot {
     snapshot
 }
 
-/// Whether bytes hold a text.
+/// Returns `true` if the bytes contain a text.
 pub(crate) fn contains(bytes: &[u8], text: &str) -> bool {
     bytes
         .windows(text.len())

@@ -54,7 +54,7 @@ fn links_lead_nowhere_over_http() {
     field.assert_untouched(&users.join("ada"));
 }
 
-/// What one thread asks, and again.
+/// Calls that one thread repeats.
 type Calls = Vec<(&'static str, Value)>;
 
 fn reads(_round: u64) -> Calls {

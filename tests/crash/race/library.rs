@@ -129,7 +129,7 @@ fn write(_runs: &Runs, zone: &Zone<'_>, tally: &Tally, round: u64) {
     tally.count("rename", rename(zone, &name(round), &moved));
     tally.count("remove", remove(zone, &moved));
     if round.is_multiple_of(100) {
-        // What was made and not moved.
+        // Files that were created but not moved.
         tally.count("remove", remove(zone, "dir/new"));
     }
 }

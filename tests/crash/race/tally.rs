@@ -1,4 +1,4 @@
-//! How often each kind of call got through, and how often it was refused.
+//! Counts of each kind of call: got through, and refused.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -33,7 +33,7 @@ impl Tally {
         value
     }
 
-    /// Whether every kind met both sides.
+    /// Returns `true` if every kind of call met both sides.
     pub(crate) fn has_raced(&self) -> bool {
         let counts = self.counts();
         let met = |kind| {
