@@ -62,7 +62,7 @@ fn published(service: &Value) -> (String, String) {
     (outside.to_owned(), inside.to_owned())
 }
 
-/// What the image sets.
+/// Returns the variables that the image sets.
 fn image() -> BTreeMap<String, String> {
     let text = read("Dockerfile");
     let lines = between(&text, "\nENV ", "\nVOLUME");

@@ -25,7 +25,7 @@ fn run(program: &str, arguments: &[&str], input: &str) -> Option<Output> {
         .stderr(Stdio::piped())
         .spawn()
         .ok()?;
-    // Who does not read its input may have ended already.
+    // A program that does not read its input may have ended already.
     let _ = child.stdin.take()?.write_all(input.as_bytes());
     child.wait_with_output().ok()
 }

@@ -55,7 +55,7 @@ fn operations_exist() {
     assert!(!OPERATIONS.is_empty());
 }
 
-/// What stands behind a `fileshed` at the beginning of a command, in blocks and in sentences.
+/// Returns the words after `fileshed` of each command line, in blocks and in sentences.
 fn command_lines(text: &str) -> Vec<Vec<String>> {
     let prose = text.split("```").step_by(2);
     let spans = prose.flat_map(|prose| prose.split('`').skip(1).step_by(2));
@@ -78,7 +78,8 @@ fn command_lines(text: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// What that version is asked to do before this one takes over, and what was called otherwise in it.
+/// Commands of version 0.1.0 that the documentation names: those to run before the upgrade, and one that
+/// had another name.
 const OF_VERSION_0_1_0: [&str; 2] = ["tenant move", "accept-loss"];
 
 #[test]
@@ -131,11 +132,11 @@ fn variables_exist() {
         .chain(["FILESHED_BINDD".to_owned()])
         // The program that the test in Open WebUI starts.
         .chain(["FILESHED_BIN".to_owned()])
-        // How encrypted files of the original begin.
+        // First bytes of encrypted files of the original.
         .chain(["FILESHED_ENC_V".to_owned()])
-        // With it a test writes what it compares.
+        // With it a test rewrites the file that it compares with.
         .chain(["FILESHED_WRITE_CATALOGUE".to_owned()])
-        // What tests ask for.
+        // Variables that tests read.
         .chain(
             [
                 "BUSY",

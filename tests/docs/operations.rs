@@ -175,7 +175,7 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-/// What a property says of itself, and what it takes.
+/// Returns the description of a property, and the values that it allows.
 fn meaning(schema: &Value) -> String {
     let said = prose(text(&schema["description"]));
     let allowed: Vec<String> = members(&schema["enum"])

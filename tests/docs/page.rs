@@ -36,7 +36,7 @@ pub(crate) fn read(name: &str) -> String {
     })
 }
 
-/// What stands between two marks.
+/// Returns the text between two marks.
 pub(crate) fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
     let (_, rest) = text
         .split_once(begin)
@@ -62,7 +62,7 @@ pub(crate) fn words(text: &str, prefix: &str, belongs: fn(char) -> bool) -> BTre
         .collect()
 }
 
-/// What stands in backticks in one line.
+/// Returns the words in backticks of a line.
 pub(crate) fn quoted(line: &str) -> BTreeSet<String> {
     line.split('`')
         .skip(1)

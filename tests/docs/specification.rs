@@ -28,7 +28,7 @@ fn names(schema: &Value) -> BTreeSet<String> {
         .collect()
 }
 
-/// What a line in a list is about: the names before its colon.
+/// Returns the names before the colon of a line in a list.
 fn subjects(line: &str) -> BTreeSet<String> {
     match line
         .strip_prefix("- ")
@@ -95,7 +95,7 @@ fn the_glossary_is_short_and_used() {
 #[test]
 fn the_pages_are_for_their_readers() {
     assert!(read("README.md").lines().count() <= 200);
-    // How the program is built is told in docs/architecture.md.
+    // The internal structure of the program is described in docs/architecture.md.
     for inside in ["src/", ".rs`", "::"] {
         assert!(!read("SPEC.md").contains(inside), "SPEC.md names {inside}");
     }

@@ -30,7 +30,7 @@ fn row(setting: &Setting) -> String {
         "[]" => "none".to_owned(),
         value => format!("`{value}`"),
     };
-    // What is allowed is what a value that nobody would choose is answered with.
+    // The error for an impossible value names the allowed values.
     let refused = setting.field(&mut config.clone()).read("\u{7f}");
     let allowed = match refused {
         Err(problem) if problem.starts_with("must be one of ") => {
