@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use fileshed_test_support::{Answer, Client, Server, Setup, skip, wait_until};
 use serde_json::json;
 
-/// What the server may have of a command, in MiB.
+/// Memory of a command that the setting allows, in MiB.
 const LIMIT: &str = "64";
 
-/// Eight processes that take less than that each and more together. Nothing but the bound on all
-/// ends them soon.
+/// Eight processes, each of which takes less than that and which together take more. Only the bound on all
+/// of them ends them soon.
 const HOGS: &str = "for i in 1 2 3 4 5 6 7 8; do \
     awk 'BEGIN { s = sprintf(\"%18000000d\", 1); while (1) n++ }' & done; wait";
 
@@ -146,7 +146,7 @@ fn a_command_says_which_limit_ended_it() {
         "{}",
         refused.text
     );
-    // What is fine with less is fine.
+    // A command that needs less memory still runs.
     let arguments = json!({"zone": "storage", "cmd": "sh", "args": ["-c", "echo fine"]});
     let ran = server.as_user("ada").call("shed_exec", &arguments);
     assert_eq!(ran.data()["stdout"], "fine\n", "{}", ran.text);

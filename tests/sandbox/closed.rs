@@ -36,7 +36,7 @@ fn without(call: &str) -> Option<Setup> {
     failing(call, UNKNOWN)
 }
 
-/// What a kernel answers that lacks a call.
+/// Error of a kernel that lacks a call.
 const UNKNOWN: Errno = Errno::NOSYS;
 
 /// A server on a kernel that answers a system call with an error.
@@ -155,7 +155,7 @@ fn without_namespaces_the_other_layers_hold() {
     assert!(health.contains("\"sandbox\":\"enforced\""), "{health}");
     assert!(health.contains("\"namespaces\":false"), "{health}");
     assert!(health.contains("\"isolation\":\"reduced\""), "{health}");
-    // What that leaves open, and what gives namespaces, is said.
+    // `doctor` says what reduced isolation leaves open, and how to get namespaces.
     let said = server.run(&["doctor"]).stdout;
     assert!(said.contains("there are no namespaces"), "{said}");
     assert!(said.contains("unprivileged user namespaces"), "{said}");
@@ -297,7 +297,7 @@ fn a_process_without_descriptors_starts_no_command_and_goes_on() {
         let limit = Rlimit { current, ..usual };
         rustix::process::prlimit(Pid::from_raw(zygote), Resource::Nofile, limit).expect("set");
     };
-    // What comes with a job is cut off; its process cannot be followed.
+    // With few descriptors, those that come with a job are cut off, or its process cannot be followed.
     for most in [6, 10] {
         limit(Some(most));
         server.call("shed_exec", &listing).refused(503, "BUSY");

@@ -27,7 +27,7 @@ fn proc(server: &Server, name: &str) -> PathBuf {
     Path::new("/proc").join(pid.to_string()).join(name)
 }
 
-/// What the open descriptors lead to. The server hides them from its own account: only root sees
+/// Returns the targets of the open descriptors. The server hides them from its own account: only root sees
 /// them.
 fn descriptors(server: &Server) -> Vec<PathBuf> {
     let open = std::fs::read_dir(proc(server, "fd"));
@@ -86,7 +86,7 @@ fn very_many_commands_leave_nothing_behind() {
         let user = server.as_user(&format!("user{client}"));
         user.call("shed_create_file", &file).data();
     }
-    // What is made once, at the first calls, is made before the first measurement.
+    // Resources that the first calls create exist before the first measurement.
     run(&server, CLIENTS * LINES.len());
     let open = settled(&server, idle);
     if open == 0 {

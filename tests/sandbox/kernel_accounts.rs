@@ -1,5 +1,5 @@
-//! What the kernel counts for an account: where each user has one of its own, nobody takes anything
-//! of it from another, and files belong to the account of the server all the same.
+//! Resources that the kernel counts for an account: where each user has an account of its own, no user can
+//! take any from another, and files belong to the account of the server all the same.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
@@ -320,7 +320,7 @@ fn files_whose_owners_are_not_translated_leave_commands_the_account_of_the_serve
         &["-c", "echo one > a && stat -c '%u %g' a && id -u"],
     );
     assert_eq!(said, "0 0\n0\n");
-    // What the kernel does not bound for root.
+    // Processes, which the kernel does not bound for root.
     let forks = "import os, time\nfor number in range(1000):\n  if os.fork() == 0: time.sleep(600)";
     let line = json!({"zone": "storage", "cmd": "python3", "args": ["-c", forks]});
     let refused = bob.call("shed_exec", &line);

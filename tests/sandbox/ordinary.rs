@@ -8,7 +8,7 @@ use serde_json::json;
 
 use fileshed_test_support::{Server, Setup, skip};
 
-/// What must be seen.
+/// The result that a command must have.
 enum Sees {
     /// In standard output.
     Out(&'static str),
@@ -16,7 +16,7 @@ enum Sees {
     File(&'static str, &'static str),
     /// This file of the zone exists and is not empty.
     Made(&'static str),
-    /// Nothing but success.
+    /// No output, only success.
     Success,
     /// A failure of the command itself, as it has without any sandbox.
     Status(i64),
@@ -405,7 +405,7 @@ fn every_command_works_under_an_account_without_rights() {
 
 #[test]
 fn every_command_works_with_the_oldest_landlock() {
-    // Nothing moves from one directory to another there, which only links would need.
+    // This interface refuses moves from one directory to another, which only links would need.
     let oldest = Server::with().env("FILESHED_EXEC_LANDLOCK_ABI", "2");
     all_rows(oldest.env("FILESHED_EXEC_NAMESPACES", "off"), None);
 }

@@ -10,7 +10,7 @@ use fileshed_test_support::{Client, Server};
 
 const CANARY: &str = "canary-a11ce5";
 
-/// What bob runs; `{A}` is alice's home, `{D}` the data directory, `{U}` the name of her chat.
+/// Lines that bob runs; `{A}` is alice's home, `{D}` the data directory, `{U}` the name of her chat.
 const LINES: &[(&str, &[&str])] = &[
     ("ls", &["-la", ".."]),
     ("ls", &["-R", "../.."]),

@@ -9,7 +9,7 @@ use super::foreign::{Compiled, accounts, bystander, play};
 use super::helper;
 use super::{Scene, loader};
 
-/// What such a program may do and no other: links, and machine code from the zone.
+/// Rights that only such a program has: links, and machine code from the zone.
 const ITS_OWN: [&str; 3] = [
     "GOT symlink",
     "GOT executable mapping",

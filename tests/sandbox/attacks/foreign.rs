@@ -21,7 +21,7 @@ const VERSIONS: [i32; 7] = [7, 6, 5, 4, 3, 2, 1];
 
 /// A program of this directory, compiled; gone with its value.
 pub(super) struct Compiled {
-    /// Where no room of a view is, and another account finds it.
+    /// A directory outside of every directory that a view shows, which another account can reach.
     directory: tempfile::TempDir,
 }
 
@@ -77,7 +77,7 @@ pub(super) fn bystander(account: Option<u32>) -> std::process::Child {
         .expect("started")
 }
 
-/// What may be seen of a process from outside: its limits, and how it is scheduled.
+/// Returns the attributes of a process that other processes can see: its limits, and its scheduling.
 fn about_process(pid: u32) -> String {
     let read = |file: &str| {
         std::fs::read_to_string(format!("/proc/{pid}/{file}")).expect("the process is there")
@@ -99,7 +99,7 @@ fn about_process(pid: u32) -> String {
     )
 }
 
-/// What is written about a file.
+/// Returns the attributes of a file.
 fn about_file(file: &Path) -> impl PartialEq + std::fmt::Debug + use<> {
     let about = std::fs::metadata(file).expect("still there");
     (

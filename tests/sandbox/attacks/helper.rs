@@ -24,7 +24,7 @@ const ACCOUNTS: u32 = 0x7C00_0000;
 pub(super) struct Helper {
     socket: Option<OwnedFd>,
     child: Child,
-    /// Whether its commands have a kernel account of their own, where the machine lets them.
+    /// `true` if its commands have a kernel account of their own, where the machine allows that.
     separates: bool,
 }
 
@@ -251,7 +251,7 @@ impl Drop for Helper {
     }
 }
 
-/// What the helper tells of a command.
+/// Messages of the helper about a command.
 enum News {
     /// It listens in a network of its own.
     Listener(OwnedFd),

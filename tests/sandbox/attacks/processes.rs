@@ -196,7 +196,7 @@ fn no_privilege_is_gained() {
     play(ROWS, |_| ());
 }
 
-/// How many processes of an attack are left.
+/// Returns the number of processes of an attack that are left.
 pub(super) fn left_of(marker: &str) -> usize {
     std::fs::read_dir("/proc")
         .expect("listed")

@@ -145,7 +145,7 @@ const ESCAPES: &[Row] = &[
             "import ctypes, os\nlibc = ctypes.CDLL(None)\nhandle = ctypes.create_string_buffer(128)\nhandle[0] = 64\nmount = ctypes.c_int()\nlibc.name_to_handle_at(-100, b'{S}', handle, ctypes.byref(mount), 0)\nfd = libc.open_by_handle_at(os.open('.', 0), handle, 0)\nprint(os.read(fd, 99))",
         ],
     ),
-    // What the server had open when the helper was started.
+    // Descriptors that the server had open when the helper was started.
     (
         "python3",
         &[

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::foreign::{Compiled, accounts};
 use super::{Scene, helper, loader};
 
-/// What an attack asks for, and within which limits; each must fail, and what it leaves is small.
+/// Asserts that an attack fails under these limits, and leaves only small files.
 fn exhausts(program: &str, arguments: &[&str], limits: &Value) {
     let scene = Scene::new();
     let Some(ended) = scene.attack_with(program, arguments, &json!({"limits": limits})) else {
@@ -136,7 +136,8 @@ fn limits_hold() {
 const PROCESSES: u64 = 40;
 const OPEN_FILES: u64 = 64;
 
-/// How a command is kept from using up what others of its account, or of the machine, need.
+/// The bound that keeps a command from using up a resource that others of its account, or of the machine,
+/// need.
 enum Bound {
     /// It has no call, or no file, to take any.
     NoCall,

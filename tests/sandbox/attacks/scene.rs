@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use super::helper::{self, Helper};
 
-/// What no command may ever show.
+/// A text that no command may ever show.
 pub(super) const CANARY: &str = "canary-6f1c2a";
 
-/// Where a command in namespaces finds the zone and the private directory.
+/// Paths of the zone and of the private directory for a command in namespaces.
 const ZONE: &str = "/.fileshed/zone";
 const PRIVATE: &str = "/tmp";
 
@@ -29,11 +29,11 @@ pub(crate) struct Scene {
     in_spare: bool,
 }
 
-/// How an attack ended.
+/// The end of an attack.
 pub(crate) struct Ended {
     pub(crate) output: String,
     pub(crate) status: Option<i32>,
-    /// What the environment of its processes holds.
+    /// A text in the environment of its processes.
     pub(super) marker: String,
 }
 
@@ -372,7 +372,7 @@ pub(super) fn contents(directory: &Path) -> Contents {
     found
 }
 
-/// Whether bytes hold the canary, as it is or in a usual disguise.
+/// Returns `true` if the bytes contain the canary, as it is or in a usual encoding.
 pub(super) fn shows(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     let dense: String = text.split_whitespace().collect();
@@ -399,7 +399,7 @@ fn merge(order: &mut Value, changes: &Value) {
 }
 
 pub(crate) fn installed(program: &str) -> Option<PathBuf> {
-    // Where the command itself is a shell script.
+    // Directories of programs whose command is a shell script.
     let behind = ["/usr/lib/7zip", "/usr/lib/p7zip"];
     behind
         .iter()

@@ -1,4 +1,4 @@
-//! What namespaces add: what is not there can be neither seen nor touched.
+//! Protection by namespaces: files outside of the view can be neither seen nor touched.
 
 use fileshed_test_support::skip;
 use std::os::unix::fs::MetadataExt;

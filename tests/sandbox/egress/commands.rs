@@ -121,7 +121,7 @@ fn nothing_else_is_reached() {
     let answer = exec(&server, "curl", &["-sS", "-o", "x", &plain], &json!({}));
     let stderr = answer.data()["stderr"].to_string();
     assert!(stderr.contains("not a public address"), "{stderr}");
-    // Nothing of where it went is logged: digits within a longer number are another one.
+    // The log does not contain the port of the target; digits within a longer number are another one.
     let (log, port) = (server.log(), unseen.port().to_string());
     let mut words = log.split(|character: char| !character.is_alphanumeric());
     assert!(words.all(|word| word != port), "{log}");

@@ -9,10 +9,10 @@ use std::thread::JoinHandle;
 
 use fileshed_test_support::{PATIENCE, comes};
 
-/// What `/file` holds.
+/// Content of `/file`.
 pub(crate) const CONTENT: &str = "what was downloaded\n";
 
-/// What the threads of an origin have in common.
+/// State that the threads of an origin share.
 #[derive(Default)]
 struct Seen {
     requests: Mutex<Vec<String>>,

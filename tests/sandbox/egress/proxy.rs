@@ -311,7 +311,7 @@ fn connections_are_bounded_and_end_with_the_command() {
     }
     let (_stream, line) = tunnel(&grant, &origin.place());
     assert!(line.contains("503"), "{line}");
-    // What was sent has arrived, so the other side knows each of them as a tunnel.
+    // The bytes have arrived, so the origin has seen each connection as a tunnel.
     assert!(origin.received(2 * 16), "{}", origin.raw_bytes());
     drop(grant);
     for stream in open {
@@ -368,7 +368,7 @@ fn in_mode_all_addresses_alone_are_judged() {
     upload.resize(3 << 20, b'x');
     stream.write_all(&upload).expect("sent");
     assert!(origin.received(3 << 20), "{}", origin.raw_bytes());
-    // What is not public stays out of reach.
+    // Addresses that are not public stay out of reach.
     let unseen = Unseen::new();
     for place in unseen.spellings() {
         let answer = ask_with(&grant, &format!("POST http://{place}/"), "");

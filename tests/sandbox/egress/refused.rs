@@ -22,7 +22,7 @@ fn names(server: &Server) -> Vec<String> {
     names
 }
 
-/// What is refused: a place that is not public, over http and TLS, a redirect to it, a name
+/// Requests that are refused: an address that is not public, over http and TLS, a redirect to it, a name
 /// without an address, a host that does not answer as one.
 fn refused(origin: &Origin, unseen: &Unseen) -> Vec<(String, &'static str)> {
     let private = format!("127.0.0.1:{}", unseen.port());

@@ -25,7 +25,7 @@ fn a_file_comes_from_where_downloads_may_go() {
     assert_eq!(answer.body["path"], "/storage/new/file");
     assert_eq!(answer.body["size"], CONTENT.len());
     assert_eq!(file(&server, "new/file"), CONTENT);
-    // What fails leaves what was there.
+    // A download that fails leaves the existing file.
     for url in [
         origin.url("/none/file"),
         "http://169.254.169.254/file".to_owned(),

@@ -8,7 +8,7 @@ use fileshed_test_support::skip;
 
 use super::scene::{Scene, caller};
 
-/// What a line prints, in this order, in one scene.
+/// Lines and their output, in this order, in one scene.
 const LINES: &[(&str, &str)] = &[
     ("pwd", "/storage\n"),
     ("echo $HOME", "/storage\n"),

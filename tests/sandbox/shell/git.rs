@@ -8,7 +8,7 @@ use fileshed_test_support::on_disk::{Repository, tree};
 
 use super::scene::{Scene, caller};
 
-/// What only bob has.
+/// A text that only bob's files contain.
 const CANARY: &str = "canary-b0b";
 
 /// Lines in alice's documents. `$BOB` is bob's repository on disk, `$OWN` alice's as the line sees it,

@@ -106,7 +106,7 @@ fn a_package_is_installed_into_an_environment_through_the_proxy() {
         "own/bin/python -c 'import own_module; print(own_module.ANSWER)'",
     );
     assert_eq!(said, "42\n");
-    // What is not allowed is not reached.
+    // A host that is not allowed cannot be reached.
     let closed = TcpListener::bind("127.0.0.1:0").expect("bound");
     let closed = closed.local_addr().expect("bound");
     let ran = scene.line(&format!(
@@ -123,7 +123,8 @@ fn a_package_is_installed_into_an_environment_through_the_proxy() {
 
 #[test]
 fn a_million_rows_become_a_picture() {
-    // Where the index is not public, its names: `pypi.org:443,files.pythonhosted.org:443`.
+    // Hosts of the package index, such as `pypi.org:443,files.pythonhosted.org:443`, to be allowed though
+    // their addresses need not be public.
     let Ok(index) = std::env::var("FILESHED_TEST_PACKAGES") else {
         skip("packages are not downloaded: set FILESHED_TEST_PACKAGES");
         return;

@@ -65,7 +65,7 @@ fn nothing_of_a_line_is_left_when_it_ends() {
     }
 }
 
-/// Whether a process has this argument.
+/// Returns `true` if a process has this argument.
 fn is_running(argument: &str) -> bool {
     let entries = std::fs::read_dir("/proc").expect("read").flatten();
     entries
@@ -76,7 +76,7 @@ fn is_running(argument: &str) -> bool {
         })
 }
 
-/// Whether a user has the file `ready`.
+/// Returns `true` if a user has the file `ready`.
 fn is_ready(data: &Path) -> bool {
     let homes = std::fs::read_dir(data.join("users")).into_iter().flatten();
     let mut homes = homes.flatten().map(|home| home.path());

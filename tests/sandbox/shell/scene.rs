@@ -19,7 +19,7 @@ pub(super) struct Scene {
     pub(super) directory: TempDir,
 }
 
-/// What a line did.
+/// The result of a line.
 #[derive(Debug)]
 pub(super) struct Ran {
     pub(super) status: i32,
@@ -114,13 +114,13 @@ impl Scene {
         })
     }
 
-    /// Whether lines see the tree.
+    /// Returns `true` if lines see the tree.
     pub(super) fn has_tree(&self) -> bool {
         self.core.runs.has_tree()
     }
 }
 
-/// What is written to a pipe, once all of it is there.
+/// Returns a pipe, and the thread that returns all that was written to it.
 pub(super) fn reader() -> (JoinHandle<String>, OwnedFd) {
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
     let read = std::thread::spawn(move || {
