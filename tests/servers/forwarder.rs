@@ -30,7 +30,7 @@ struct State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flow {
     Open,
-    /// What is sent arrives later; no connection ends.
+    /// Sent bytes arrive later; no connection ends.
     Stopped,
     /// Every connection ends, and none begins.
     Cut,
@@ -69,7 +69,7 @@ impl Forwarder {
         self.address.port()
     }
 
-    /// Nothing arrives from now on, and nobody is told.
+    /// Holds back all bytes from now on, without closing a connection.
     pub fn stop(&self) {
         self.way.set(Flow::Stopped);
     }

@@ -33,10 +33,10 @@ pub struct Program {
     name: &'static str,
     /// The variable that names it elsewhere.
     variable: &'static str,
-    /// Where `.ci/run` installs it, below the target directory.
+    /// Directory below the target directory into which `.ci/run` installs it.
     directory: &'static str,
     arguments: &'static [&'static str],
-    /// What stands before its address in the line of its errors that says it.
+    /// Text before its address in the line of standard error that announces it.
     announces: &'static str,
 }
 
@@ -57,7 +57,7 @@ pub struct TestServer {
 }
 
 impl TestServer {
-    /// Starts it and waits until it says its address. Nothing where it is not installed.
+    /// Starts the program and waits until it announces its address; `None` if it is not installed.
     pub fn start(program: &Program, more: &[&str]) -> Option<Self> {
         let Some(place) = program.find() else {
             skip(format_args!("{} is not installed", program.name));

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-/// Who runs it where tests run as root, which it refuses: `nobody`.
+/// The user `nobody`, who runs the server if tests run as root, which it refuses.
 const NOBODY: u32 = 65_534;
 
 /// An authority, and a certificate of it for this machine.
@@ -29,8 +29,8 @@ const CERTIFICATES: &str = r"
 /// Those that this process started.
 static STARTED: AtomicU32 = AtomicU32::new(0);
 
-/// Starts it in its directory, and ends it when whoever holds the other end of standard input is gone.
-/// Who wants its files afterwards says so; hundreds of databases are gigabytes.
+/// Starts the server in its directory, and ends it when the process at the other end of standard input is
+/// gone. The directory is removed unless that process asks to keep it; hundreds of databases are gigabytes.
 const WATCHED: &str = r#"
     "$@" & server=$!
     read -r keep
@@ -46,13 +46,13 @@ pub struct Postgres {
     programs: PathBuf,
     directory: PathBuf,
     settings: Vec<String>,
-    /// Where it listens for TLS, if it does.
+    /// Its port for TLS, if it has one.
     port: Option<u16>,
     databases: AtomicU32,
 }
 
 impl Postgres {
-    /// The server of this process, which ends with it. Nothing where it is not installed.
+    /// Returns the server of this process, which ends with it; `None` if PostgreSQL is not installed.
     pub fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Postgres>> = OnceLock::new();
         // Every test that lacks it is named, not only the first.
@@ -70,7 +70,7 @@ impl Postgres {
         Self::start_with(&["fsync=on"])
     }
 
-    /// The same at a port of this machine, too, where it takes nobody without TLS. Nothing where
+    /// Starts a server that also listens on a port of this machine, and accepts only TLS there; `None` if
     /// `openssl` cannot make its certificate.
     pub fn start_with_tls() -> Option<Self> {
         let mut server = Self::start_with(&["fsync=off"])?;
@@ -122,7 +122,7 @@ impl Postgres {
         let data = directory.join("data");
         let _old = fs::remove_dir_all(&directory);
         fs::create_dir_all(&data).expect("a directory");
-        // Whoever may reach the socket is who has the address.
+        // Every account may reach the socket, but only callers with the address know it.
         fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).expect("open");
         if is_root(&directory) {
             for place in [&directory, &data] {
@@ -207,7 +207,7 @@ impl Postgres {
         self.stop();
     }
 
-    /// Where it listens for this machine.
+    /// Returns the path of its socket.
     pub fn socket(&self) -> PathBuf {
         self.directory.join(".s.PGSQL.5432")
     }
@@ -229,7 +229,7 @@ impl Postgres {
         format!("postgres://fileshed@{host}/{name}")
     }
 
-    /// What a statement answers, as `psql` prints it, without headers.
+    /// Returns the answer to a statement, as `psql` prints it, without headers.
     pub fn run(&self, database: &str, sql: &str) -> String {
         let output = self.psql(database).args(["-c", sql]).output();
         let output = output.expect("psql");
@@ -298,7 +298,7 @@ fn is_root(directory: &Path) -> bool {
     fs::metadata(directory).is_ok_and(|found| found.uid() == 0)
 }
 
-/// Whether the account of the tests stands in the list of accounts, where `initdb` looks for it.
+/// Returns `true` if the account of the tests is in the list of accounts, where `initdb` looks for it.
 fn has_a_name() -> bool {
     let mut named = Command::new("id");
     named.arg("-un").stdout(Stdio::null()).stderr(Stdio::null());
