@@ -1,4 +1,4 @@
-//! What callers see of a server, in this process or in another.
+//! A server as callers see it, in this process or in another.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -25,11 +25,11 @@ use crate::{Answer, Client, Finished, PATIENCE, Setup, program};
 /// The server's routes: with [`Setup::app`] without a socket, in this process, and with a
 /// [`Server`](crate::Server) behind its port.
 ///
-/// Nothing is logged without a process, no signal is heard, and what holds connections back is not
-/// there. Commands still run, started by the helper. With `FILESHED_TEST_PROXY` each has processes.
+/// Without a process there is no log, signals are not handled, and connections are not limited. Commands
+/// still run, started by the helper. With `FILESHED_TEST_PROXY` each value has processes.
 pub struct TestApp {
     address: String,
-    /// None where the routes belong to another process. Of several servers each has one request, in turn.
+    /// Empty if the routes belong to another process. Several servers get one request each, in turn.
     routes: Vec<Routes>,
     turn: AtomicUsize,
     /// Those processes, where they are this value's own.
@@ -83,7 +83,7 @@ impl TestApp {
         }
     }
 
-    /// What it was started with.
+    /// Returns the setup that it was started with.
     pub fn setup(&self) -> &Setup {
         &self.setup
     }
@@ -145,8 +145,9 @@ impl TestApp {
         Client::to(self)
     }
 
-    /// What Open WebUI sends for a user; the server must have the key of [`TestApp::with_key`].
-    /// Each user has a group `team` of its own, on a server that takes groups from headers.
+    /// Returns a client with the headers that Open WebUI sends for a user; the server must have the key of
+    /// [`TestApp::with_key`]. Each user has a group `team` of its own, on a server that takes groups from
+    /// headers.
     pub fn as_user(&self, user: &str) -> Client<'_> {
         self.as_member(user, &team_of(user))
     }
@@ -167,8 +168,8 @@ impl TestApp {
     }
 }
 
-/// How many servers a test has behind one address: one, or as many as `FILESHED_TEST_SERVERS` says where
-/// the registry is one for several.
+/// Returns the number of servers that a test has behind one address: one, or `FILESHED_TEST_SERVERS` if
+/// they share a registry.
 fn servers(setup: &Setup) -> usize {
     let is_shared = |(name, _): &(String, String)| name == "FILESHED_REGISTRY";
     if !setup.environment.iter().any(is_shared) {
@@ -231,7 +232,7 @@ impl Routes {
         for (name, value) in headers {
             request = request.header(name, value.as_slice());
         }
-        // What a client adds by itself.
+        // Headers that a client adds by itself.
         let length = (!body.is_empty() || method == "POST").then(|| body.len().to_string());
         let own = [
             (HOST, Some(ADDRESS.to_owned())),

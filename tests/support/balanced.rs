@@ -7,17 +7,17 @@ use fileshed_test_servers::Proxy;
 
 use crate::{Server, Setup, repository};
 
-/// What stands there in the configuration that is delivered, and what the tests have instead.
+/// Lines of the delivered configuration, and their replacement in the tests.
 const BALANCE: (&str, &str) = (
     "    balance hash var(txn.user)\n    # Who is moved where one server goes are its users alone, \
      and they come back with it.\n    hash-type consistent\n",
     "    balance roundrobin\n",
 );
 
-/// How a line with a server begins.
+/// First words of a line with a server.
 const SERVER: &str = "    server fileshed-";
 
-/// What makes the proxy ask each server again and again whether it is ready.
+/// First words of the line that makes the proxy check repeatedly that each server is ready.
 const CHECK: &str = "    default-server check ";
 
 /// Servers as processes, and the proxy before them.

@@ -153,7 +153,7 @@ impl Client<'_> {
     }
 }
 
-/// What came back.
+/// The response to a request.
 #[derive(Debug)]
 pub struct Answer {
     /// Its status.

@@ -76,7 +76,7 @@ pub fn with_log(directory: &Path, word: &str, other: &str) -> (Vec<u8>, Vec<u8>)
     (clean, log)
 }
 
-/// Whether such a journal does what it is made for, where nobody is in its way.
+/// Returns the word in the database after SQLite has opened it with this journal beside it.
 pub fn is_played(directory: &Path, database: &[u8], end: &str, journal: &[u8]) -> String {
     let file = directory.join("tried.db");
     for end in ["", "-journal", "-wal", "-shm"] {

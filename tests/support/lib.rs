@@ -1,4 +1,4 @@
-//! What the tests share: the server, requests to it, and what can be seen of it from outside.
+//! Parts that the tests share: the server, requests to it, and its state as seen from outside.
 //!
 //! `TestApp::start()` has the routes in this process; `Server::start()` is the real program on a
 //! loopback port, for what needs a process: a log, signals, sockets, a command line. Both are

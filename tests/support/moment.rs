@@ -1,4 +1,4 @@
-//! When a server dies: after so many answers, in the middle of what comes next.
+//! The moment at which a server dies: after so many answers, in the middle of the next call.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,8 +8,8 @@ use crate::wait::{comes, pause};
 /// Longest time from the last of them to the kill, in microseconds.
 const LONGEST: u64 = 30_000;
 
-/// Whether a round looks at whole histories, which grow with the rounds: what one of them spoils
-/// stays for the next look to see.
+/// Returns `true` if a round checks whole histories, which grow with the rounds: an error from an earlier
+/// round is still visible at the next check.
 pub fn looks_at_histories(round: u64, rounds: u64) -> bool {
     round < 20 || round.is_multiple_of(20) || round + 1 == rounds
 }
@@ -32,7 +32,7 @@ impl Moment {
         }
     }
 
-    /// How many answers there are at least.
+    /// Returns the least number of answers.
     pub fn enough(&self) -> u64 {
         self.enough
     }

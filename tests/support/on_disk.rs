@@ -36,7 +36,7 @@ pub fn tree(data: &Path) -> Tree {
     tree
 }
 
-/// What lies in the staging directory of a home, beside the files of its turns.
+/// Returns the paths in the staging directory of a home, without its lock files.
 pub fn staged(home: &Path) -> Vec<String> {
     let Ok(listing) = std::fs::read_dir(home.join("staging")) else {
         return Vec::new();
@@ -114,7 +114,7 @@ impl Repository {
         command
     }
 
-    /// What git prints.
+    /// Returns the output of git.
     #[track_caller]
     pub fn bytes(&self, arguments: &[&str]) -> Vec<u8> {
         let output = self.command(arguments).output().unwrap();
@@ -122,7 +122,7 @@ impl Repository {
         output.stdout
     }
 
-    /// What git prints, as text without its last line break.
+    /// Returns the output of git, as text without its last line break.
     #[track_caller]
     pub fn text(&self, arguments: &[&str]) -> String {
         let text = String::from_utf8(self.bytes(arguments)).unwrap();
@@ -140,7 +140,7 @@ impl Repository {
         assert_eq!(self.text(&["status", "--porcelain"]), "");
     }
 
-    /// Whether git's own check finds it sound, and what it says.
+    /// Returns `true` if git's own check finds the repository sound, and the check's output.
     ///
     /// The check lists the loose objects, then reads them by name, and calls one missing that was
     /// packed in between; so it is done again where packing was at work meanwhile.
@@ -199,8 +199,8 @@ impl Repository {
     }
 }
 
-/// The turn of a writer in another process, at the lock of a zone: until it is dropped, nobody writes
-/// there. Nothing where the registry has the turns, and a file says nothing of them.
+/// Takes the lock of a zone as a writer in another process does: until it is dropped, no server writes
+/// there. `None` if the registry has the locks, not a file.
 #[must_use]
 pub fn take_turn(lock: &Path) -> Option<File> {
     if std::env::var_os("FILESHED_TEST_REGISTRY").is_some() {

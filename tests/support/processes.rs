@@ -90,8 +90,8 @@ pub fn processor_time(process: i32) -> Duration {
     ticks.map(|ticks| TICK * ticks.parse().unwrap()).sum()
 }
 
-/// What still runs for commands, ended processes included, once nothing does or it has had
-/// its time: an init ends a moment after its command.
+/// Returns the processes of commands that are left, ended ones included, once none is left or the time is
+/// over: an init ends a moment after its command.
 pub fn left_of_commands(server: i32) -> Vec<String> {
     let helper = helper(server);
     let mut left = Vec::new();

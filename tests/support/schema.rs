@@ -1,4 +1,4 @@
-//! Whether an answer is what the document says.
+//! Check of answers against the document.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -49,7 +49,7 @@ pub(crate) fn assert_declared(operation: &str, data: &Value) {
     }
 }
 
-/// Whether a value has the form of a schema; where not, and what is wrong there.
+/// Checks that a value has the form of a schema; the error names the place and the fault.
 fn fits(schema: &Value, value: &Value) -> Result<(), String> {
     let found = match value {
         Value::Null => "null",

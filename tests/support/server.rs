@@ -109,7 +109,7 @@ impl Server {
         status.code()
     }
 
-    /// Whether the process has ended.
+    /// Returns `true` if the process has ended.
     pub fn is_over(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
     }

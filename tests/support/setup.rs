@@ -1,4 +1,4 @@
-//! What a server is started with.
+//! Configuration of a server that is to be started.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
@@ -17,7 +17,7 @@ pub struct Setup {
     pub(crate) environment: Vec<(String, String)>,
     flags: Vec<String>,
     launcher: Vec<String>,
-    /// What holds in this process.
+    /// Durations of the application in this process.
     pub(crate) timings: Timings,
 }
 
@@ -40,7 +40,8 @@ impl Setup {
         self
     }
 
-    /// Whether a process is needed: it has a command line, or another program starts it.
+    /// Returns `true` if a process is needed, because there are flags for its command line or another
+    /// program starts it.
     pub(crate) fn needs_process(&self) -> bool {
         !self.flags.is_empty() || !self.launcher.is_empty()
     }
@@ -79,7 +80,7 @@ impl Setup {
         self
     }
 
-    /// Where a file beside the data lies.
+    /// Returns the path of a file beside the data.
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
@@ -156,9 +157,9 @@ fn registry() -> Option<String> {
 pub struct Finished {
     /// Its exit code; none where a signal ended it.
     pub code: Option<i32>,
-    /// What it wrote to its output.
+    /// Its standard output.
     pub stdout: String,
-    /// What it wrote to its error output.
+    /// Its standard error.
     pub stderr: String,
 }
 

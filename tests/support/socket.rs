@@ -9,7 +9,7 @@ use tungstenite::{Error, Message, WebSocket};
 
 use crate::{PATIENCE, TestApp};
 
-/// What a shell tells a terminal before and after each line (bracketed paste).
+/// Sequences that a shell sends to a terminal before and after each line (bracketed paste).
 const LINE_EDITOR: [&[u8]; 2] = [b"\x1b[?2004l\r", b"\x1b[?2004h"];
 
 /// Bytes after which a text is not waited for any more.
@@ -18,7 +18,7 @@ const MOST_SHOWN: usize = 64 << 20;
 /// A socket that is open.
 pub struct Socket {
     stream: WebSocket<TcpStream>,
-    /// What the terminal has shown and nobody has asked for yet.
+    /// Output of the terminal that no call has taken yet.
     pub shown: Vec<u8>,
     /// The code with which it was closed.
     closed: Option<u16>,
@@ -75,11 +75,12 @@ impl Socket {
         })
     }
 
-    /// The same; nothing where the socket is closed before, or more is shown than anybody waits for.
+    /// Like [`Self::until`]; `None` if the socket is closed before, or more than `MOST_SHOWN` bytes are
+    /// shown.
     pub fn find(&mut self, text: &str) -> Option<String> {
         let mut searched = 0;
         loop {
-            // What is not shown after all may have made it shorter.
+            // An incomplete sequence of the line editor, once removed, may have made the output shorter.
             searched = searched.min(self.shown.len());
             let new = &self.shown[searched..];
             if let Some(at) = position(new, text.as_bytes()) {

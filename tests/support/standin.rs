@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-/// What was asked.
+/// A request that the stand-in received.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// `GET`, `POST` or another.
@@ -32,7 +32,7 @@ impl Asked {
             .map_or("", |(_, value)| value)
     }
 
-    /// What the caller called with.
+    /// Returns the credential of the caller.
     pub fn bearer(&self) -> &str {
         let value = self.header("authorization");
         value.strip_prefix("Bearer ").unwrap_or(value)
@@ -44,7 +44,7 @@ impl Asked {
     }
 }
 
-/// What is answered.
+/// A response of the stand-in.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// Its status.
@@ -91,7 +91,7 @@ impl Answer {
         self
     }
 
-    /// What older versions answer to an address that they do not know.
+    /// Returns the response of older versions to a path that they do not know.
     pub fn page() -> Self {
         Self {
             content_type: "text/html",
@@ -99,14 +99,13 @@ impl Answer {
         }
     }
 
-    /// What Open WebUI answers where others say 403 or 404.
+    /// Returns the response with which Open WebUI replaces 403 and 404.
     pub fn refused() -> Self {
         Self::status(401, &serde_json::json!({"detail": "401 Unauthorized"}))
     }
 }
 
-/// What a server asks when it starts, beside all else: it stands in no log, and its answer matters
-/// to nobody.
+/// Requests of a server at its start: they are not recorded, and their response does not matter.
 const STARTING: [&str; 2] = ["/api/version", "/api/v1/users/?page=1"];
 
 type Script = dyn Fn(&Asked) -> Answer + Send + Sync;
@@ -141,7 +140,7 @@ impl StandIn {
         standin
     }
 
-    /// What a server is told as the address of Open WebUI.
+    /// Returns the address that a server gets as that of Open WebUI.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -151,7 +150,7 @@ impl StandIn {
         self.asked.lock().unwrap().clone()
     }
 
-    /// How often a path that begins so was asked for.
+    /// Returns the number of requests whose path begins so.
     pub fn count(&self, path: &str) -> usize {
         let asked = self.asked.lock().unwrap();
         asked

@@ -1,10 +1,10 @@
-//! How long tests go on, and what they draw at random: variables of the environment, whose defaults
-//! are small and the same in every run.
+//! Length of tests and their random seed: variables of the environment, whose defaults are small and the
+//! same in every run.
 
-/// What is drawn unless `FILESHED_TEST_SEED` says otherwise.
+/// Default of `FILESHED_TEST_SEED`.
 const SEED: u64 = 1;
 
-/// Kills and other faults of a test, unless `FILESHED_TEST_ROUNDS` says otherwise.
+/// Default of `FILESHED_TEST_ROUNDS`: kills and other faults of a test.
 const ROUNDS: u64 = 5;
 
 fn number(name: &str) -> Option<u64> {

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 /// that is slow.
 pub const PATIENCE: Duration = Duration::from_mins(2);
 
-/// How long a caller waits for a server that may stand still, before it asks another one.
+/// Time that a caller waits for a server that may stand still, before it asks another one.
 pub const IMPATIENCE: Duration = Duration::from_secs(3);
 
-/// How often a condition is looked at.
+/// Time between two looks at a condition.
 const STEP: Duration = Duration::from_millis(5);
 
 /// Calls `look` until it gives something; `None` if it gives nothing for the length of [`PATIENCE`].
