@@ -7,7 +7,7 @@
 # Everything ends with the namespaces.
 set -euo pipefail
 
-# What README.md names beside Linux and Rust.
+# Packages that README.md names beside Linux and Rust.
 packages=gcc,libc6-dev,git
 # Longest that the server may take until it answers: it is built first.
 patience=7200

@@ -32,7 +32,7 @@ DOCKER_PROFILE = Path(os.environ.get("DOCKER_PROFILE", f"/{SOURCE}"))
 ACCOUNT = 10001
 ARCHITECTURES = {"x86_64": ("amd64", "SCMP_ARCH_X86_64"), "aarch64": ("arm64", "SCMP_ARCH_AARCH64")}
 
-# What Docker hides of /proc, and shows without letting it be written.
+# Paths that Docker hides, and paths that it makes read-only.
 MASKED = ["/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys",
           "/proc/latency_stats", "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug",
           "/proc/scsi", "/sys/firmware"]
@@ -53,7 +53,7 @@ curl --silent -H 'Authorization: Bearer 8f14e45fceea167a5a36' -H 'X-OpenWebUI-Us
 /fileshed doctor 2>&1 | grep -E '^[a-z]+ +(sandbox|programs|memory):'
 """
 
-# What a command says of its place, and what it may not know.
+# A command that prints its directory, and tries to read files that it must not see.
 LINE = "pwd; ls -m /; ls /data; cat /etc/shadow; echo end"
 
 

@@ -24,7 +24,7 @@ SECONDS = 900
 # Answers after which the power is cut, at least and at most.
 ANSWERS = (30, 60)
 
-# What looks at what only a local disk can do, or takes long without its processor.
+# Tests of features that only a local disk has, or that take long without its processor.
 NOT_HERE = "--skip cached:: --skip what_nobody_may_look_into --skip trees_of_any_depth --skip watch::"
 
 BEGIN = """

@@ -56,7 +56,7 @@ def main() -> int:
         ):
             window.resize(*DESK)
             world = World(desk, window, arguments.pictures)
-            # What was done at the desk is not there.
+            # The server of the phone has none of the files from the desk's scenarios.
             small = World(phone, window, arguments.pictures, world.page)
             for one in (world, small):
                 one.accepts, one.compares_pixels = arguments.accept, arguments.pixels

@@ -13,7 +13,8 @@ from shared_directory import ask, call
 
 ZONES = ("storage", "documents")
 ACKNOWLEDGED = "acknowledged "
-# What was open when it was removed, of a client of NFS that was gone before it was closed.
+# Prefix of files that a client of NFS had open when they were removed, if it was gone before it closed
+# them.
 REMOVED = "./.nfs"
 
 
@@ -22,7 +23,7 @@ def write(addresses: list[str]) -> None:
     turns = itertools.cycle(addresses)
 
     def change(zone: str, what: str, operation: str, **arguments) -> None:
-        # Who stands still for too long in emulation answers nothing, or says so.
+        # A server that stands still for too long in emulation gives no answer, or reports an error.
         try:
             if ask(next(turns), operation, zone=zone, **arguments)["success"]:
                 print(f"{ACKNOWLEDGED}{zone} {what}", flush=True)

@@ -13,8 +13,8 @@ import urllib.request
 from pathlib import Path
 
 KEY, USER = "service-key", "ada"
-# How this ends where a server says that it can do nothing now, as one does that had no processor for
-# seconds: nothing is shown by that (EX_TEMPFAIL of sysexits.h).
+# Exit status if a server reports that it cannot answer now, as one does that had no processor for seconds:
+# such a run shows nothing (EX_TEMPFAIL of sysexits.h).
 LATER = 75
 
 
@@ -81,7 +81,7 @@ class Zone:
         files["f/b.md"], files["f/e/c.md"] = files.pop("d/b.md"), files.pop("d/e/c.md")
         self.ask("shed_rename", old_path="d", new_path="f")
         self.ask("shed_lockedit_open", path="renamed.md")
-        # Whoever has the lock goes on at any server.
+        # The holder of the lock can continue at any server.
         self.ask("shed_lockedit_overwrite", path="renamed.md", content="edited\n")
         files["renamed.md"] = "edited\n"
         self.ask("shed_lockedit_save", path="renamed.md")

@@ -21,12 +21,12 @@ PACKAGES = [
     "nfs-kernel-server", "nfs-common", "libtirpc3", "libtirpc-common", "libevent-core-2.1-7",
     "libnfsidmap1", "libkeyutils1", "libwrap0",
 ]
-# What is to be there when the machine starts; what they need is found.
+# Modules that the machine loads at its start; their dependencies are found.
 MODULES = [
     "virtio_pci", "virtio_blk", "9p", "9pnet_virtio", "crc32c_generic", "ext4", "overlay", "loop", "nfsd", "nfsv4", "fuse",
 ]
 DONE = "machine: done, status "
-# The status of timeout(1) where it ended what it ran.
+# The status of timeout(1) if it ended the command.
 TIMED_OUT = 124
 
 INIT = """#!/bin/busybox sh
@@ -108,7 +108,7 @@ class Machine:
                 elif not is_cut:
                     print(f"  machine: {text}", flush=True)
                     if cut(text):
-                        # What it wrote to its disk is there; its memory is gone.
+                        # Writes that reached its disk are kept; its memory is gone.
                         is_cut = True
                         os.killpg(machine.pid, signal.SIGKILL)
         if not keep:

@@ -124,7 +124,7 @@ def kubernetes(directory: Path) -> None:
         return
     plain = place / "kustomization.yaml"
     texts = {"plain": _rendered(place)}
-    # What is a comment there, for who wants it.
+    # The lines that are comments there, for users who want namespaces.
     wanted = re.sub(r"^# (components:|  - kubernetes/namespaces)$", r"\1", plain.read_text(), flags=re.MULTILINE)
     plain.write_text(wanted)
     texts["namespaces"] = _rendered(place)

@@ -15,13 +15,13 @@ from harness.webui import PASSWORD, Account, OpenWebUI
 
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
-# What the page shows and a person could click, with this text in it. The innermost comes last.
+# Elements that the page shows and a person could click, with this text in them. The innermost comes last.
 _VISIBLE = """
 return [...document.querySelectorAll(arguments[0])].filter((element) =>
     element.checkVisibility() && element.innerText.includes(arguments[1]));
 """
 
-# Counts what a page has asked for and not read yet, before any script of the page runs.
+# Counts the requests of a page whose answers it has not read, from before any script of the page runs.
 _COUNTING = """
 (() => {
     let pending = 0;
@@ -38,7 +38,7 @@ _COUNTING = """
 })();
 """
 
-# Whether the page waits for no answer, and has drawn what it has.
+# `true` if the page waits for no answer, and has drawn all that it has.
 _IDLE = """
 const done = arguments[0], frame = () => new Promise(requestAnimationFrame);
 (async () => {

@@ -27,8 +27,8 @@ import importlib.metadata, sys
 print(*[file.locate() for file in importlib.metadata.files("open-webui") if file.name == sys.argv[1]][:1])
 """
 
-# What pip says where there is no package index, or one that does not give what it has. One without
-# this version is another matter.
+# Messages of pip if there is no package index, or one that does not deliver. An index that merely lacks
+# this version gives another message.
 _NO_INDEX = re.compile(
     r"from versions: none|Connection\w*Error|\w*Timeout\w*Error|Connection broken|ProxyError"
     r"|HTTP error (403|429|5\d\d)|Max retries exceeded|DO NOT MATCH THE HASHES"

@@ -53,7 +53,7 @@ def package(requirement: str, directory: Path, runs: bool = True) -> Programs:
     place.mkdir(parents=True)
     (place / "package.json").write_text('{"private": true}\n')
     print(f"installing {requirement} into {place}", flush=True)
-    # Nothing of a package is run while it is installed.
+    # No script of a package runs while it is installed.
     options = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
     done = subprocess.run(
         [npm, "install", *options, *([NODE] if runs else []), requirement],

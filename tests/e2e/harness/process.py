@@ -14,7 +14,7 @@ LOOPBACK = "127.0.0.1"
 _INHERITED = ("PATH", "LANG", "TZ")
 
 
-# What was given out: another one may listen there only later.
+# Ports that were given out: another server may listen there only later.
 _given: set[int] = set()
 
 

@@ -199,7 +199,7 @@ class OpenWebUI:
             "NO_PROXY": "*",
             "OPENAI_API_BASE_URL": self._model_url,
             "OPENAI_API_KEY": "unused",
-            # What docs/openwebui.md asks of the administrator.
+            # Setting that docs/openwebui.md asks of the administrator.
             "DEFAULT_MODEL_PARAMS": '{"function_calling": "native"}',
             # Anything but the built-in embedding, which is not installed.
             "RAG_EMBEDDING_ENGINE": "openai",

@@ -26,7 +26,7 @@ def _oversee(here: World) -> None:
     shared = {"zone": "group", "group": "Team", "path": "canary.md", "content": "canary"}
     check.equal("a file of the group", here.of("ada", "shed_create_file", **shared).status, 200)
 
-    # Who is no administrator is shown none of it.
+    # A user who is no administrator sees none of it.
     window.open(f"{here.server.url}/")
     here.sign_in(here.told("token", "create", "--user", "ada"))
     page.see("link", "Documents")

@@ -23,7 +23,7 @@ ATTACKS = {
     "attack.pdf": f"<!doctype html><script>{CANARY}</script>".encode(),
 }
 
-# Whether the page and all of its pictures are there, or cannot be had.
+# `true` if the page and all of its pictures are loaded, or have failed to load.
 _LOADED = "return document.readyState === 'complete' && [...document.images].every((image) => image.complete)"
 
 
@@ -40,7 +40,7 @@ def attacks(world: World) -> None:
         world.open(f"storage/attack?{urlencode({'open': name})}")
         page.see("dialog", name)
         check.until("it is shown", lambda: not page.says("Loading"))
-        # What would run, runs once everything has loaded.
+        # A script in the file would run once everything has loaded.
         world.window.idle()
         check.until("all has loaded", lambda: world.script(_LOADED))
         world.settle()

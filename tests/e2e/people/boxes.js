@@ -1,12 +1,12 @@
-// What sticks out of its row, its container or the window, and what is larger than the line it is in.
-// Evaluates to a function that gives a list of texts, which is empty on a page that is laid out well.
+// Boxes that stick out of their row, their container or the window, and boxes that are larger than their
+// line. Evaluates to a function that gives a list of texts, which is empty on a page that is laid out well.
 // Positions are rounded by the browser, so a pixel counts as nothing.
 
 (() => {
   const SLACK = 1;
   /** The most that an icon may be higher than a line of the text beside it. */
   const ICON_LINES = 1.5;
-  /** What may be wider than it shows; everything else scrolls up and down alone. */
+  /** Elements that may be wider than they show; everything else scrolls up and down alone. */
   const SIDEWAYS = ".scroll, .selection, .extracted, pre";
   const ROWS = "[role=row], li, tr, header, footer, .tools";
 
@@ -23,7 +23,7 @@
     : box.top < around.top - SLACK || box.bottom > around.bottom + SLACK);
   const window_ = () => ({ left: 0, top: 0, right: innerWidth, bottom: innerHeight });
 
-  /** How far a container lets what is in it go: `scroll`, `cut`, or not at all. */
+  /** Returns how a container limits its content: `scroll`, `cut`, or an empty text if it does not. */
   const limit = (style, axis) => {
     const overflow = axis === "x" ? style.overflowX : style.overflowY;
     if (overflow === "auto" || overflow === "scroll") return "scroll";

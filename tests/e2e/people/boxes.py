@@ -16,7 +16,7 @@ EXPECTED = Path(__file__).with_name("boxes.json")
 #: Pixels that a box may be off, since lines are as high as the font wants.
 SLACK = 2
 
-# What has its place by the style sheet alone. Of several, the first is measured.
+# Elements whose position comes from the style sheet alone. Of several, the first is measured.
 _FRAME = """
 const boxes = {};
 for (const selector of arguments[0]) {

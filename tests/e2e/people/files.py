@@ -25,7 +25,7 @@ def files(world: World) -> None:
     page.keys("ENTER")
     world.row("renamed.txt")
     check.equal("it has its content", world.content("documents", "renamed.txt"), b"one\n")
-    # What was renamed is still chosen.
+    # The renamed file is still chosen.
     world.choose("second.txt")
     page.click("button", "Move or copy")
     page.see("dialog", "Move or copy: 2 items")

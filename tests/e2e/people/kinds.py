@@ -42,7 +42,7 @@ for (const [way, selector] of [["markdown", ".markdown"], ["extracted", ".extrac
 return null;
 """
 
-# What each row that can be seen has as its size.
+# Sizes that the visible rows show, by name.
 _SIZES = """
 const rows = [...document.querySelectorAll("[role=grid] .row")];
 const text = (row, selector) => row.querySelector(selector)?.textContent;

@@ -25,7 +25,7 @@ sheet.replaceSync(`:root, body, button, input, select { font-family: "${argument
 document.adoptedStyleSheets = [sheet];
 """
 
-# How many thousandths of two pictures differ visibly; all of it if their sizes do.
+# Thousandths of two pictures that differ visibly; all of it if their sizes differ.
 _COMPARED = """
 const [one, other, done] = arguments;
 (async () => {

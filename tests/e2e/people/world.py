@@ -123,7 +123,7 @@ class World:
                     here.accepts, here.compares_pixels = self.accepts, self.compares_pixels
                     yield here
                 finally:
-                    # What the page still asks would fail in the next one.
+                    # Pending requests of the page would fail in the next one.
                     self.window.open("about:blank")
 
     def told(self, *arguments: str) -> str:
