@@ -134,7 +134,7 @@ def _of_xlsx(file: Path) -> Sheets:
     found = {}
     for sheet in shown.worksheets:
         formulas = written[sheet.title]
-        # What a file says of the size of a sheet need not hold.
+        # The size of a sheet that a file states may be wrong.
         sheet.reset_dimensions()
         formulas.reset_dimensions()
         # A formula that no program has calculated yet stands for itself.
@@ -197,7 +197,7 @@ def _of_ods(file: Path) -> Sheets:
 
 
 def _times(element: object, name: str) -> int:
-    # What is repeated to the end of the sheet is empty.
+    # Cells that repeat to the end of the sheet are empty.
     times = int(element.getAttribute(name) or 1)
     return times if times < 1000 else 1
 

@@ -49,7 +49,7 @@ if [ "$(id -u)" -eq 0 ]; then
     trap 'rm -rf "$HOME"' EXIT
     chown "$account:$account" "$HOME"
     export HOME TMPDIR=$HOME
-    # Nothing of root's own programs.
+    # The account does not use root's own programs.
     export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 fi
 [ "$way" != closed ] || launcher+=(python3 -B "$here/closed.py")

@@ -12,7 +12,7 @@ from seccomp_filter import ALLOW, ANSWER, ANY_BIT, EQUAL, LOAD, start, step
 
 RENAMEAT2 = {"x86_64": 316, "aarch64": 276}
 INVALID = 0x00050000 | 22  # EINVAL
-# Where a filter sees the fifth argument.
+# Offset of the fifth argument in the data of a filter.
 FLAGS = 16 + 4 * 8
 
 
