@@ -21,7 +21,7 @@ from types import SimpleNamespace
 
 FOLDER = Path(__file__).resolve().parent / "capacity"
 sys.path.insert(0, str(FOLDER))
-# Nothing is left beside the sources.
+# No bytecode is written beside the sources.
 sys.dont_write_bytecode = True
 
 import formulas
@@ -30,8 +30,8 @@ from formulas import Plant, changed, percentile, planned, queue
 
 SIZES = (1_000, 100_000, 10_000_000)
 
-# How far a simulated figure may be from its formula, as a share: a mean, and what 95 of 100 wait, which
-# the formula makes longer than it is. And the milliseconds that nobody would notice.
+# Allowed difference of a simulated figure from its formula, as a share: of a mean, and of the wait that 95
+# of 100 stay below, which the formula overestimates. And milliseconds that nobody would notice.
 TOLERANCE = 0.1
 TOLERANCE_OF_95 = 0.15
 UNNOTICED = 0.1
@@ -41,7 +41,7 @@ ONE_MACHINE = {"rtt": 0.0, "flush": 0.33, "file": 0.05, "lease": 0, "lease_commi
 
 ROUND_TRIPS = (0.2, 0.5, 1.0, 2.0)
 
-# What took so long in the section on PostgreSQL, in milliseconds; its writes kept the size of the file.
+# Times from the section on PostgreSQL, in milliseconds; its writes kept the size of the file.
 MEASURED_CALLS = {"read": 0.53, "list": 0.49, "write into storage": 2.21, "write into documents": 3.41}
 
 GROUP = "write into a group"

@@ -1,9 +1,9 @@
-//! What commands and listings cost beside the bare thing, in the same run: `cargo bench --bench
+//! Cost of commands and listings compared with a bare handler, in the same run: `cargo bench --bench
 //! commands`, or with the name of a part: `output`, `list`, `exec`, `zones`.
 //!
-//! The bare thing of the first two is a handler of axum that knows no users and no zones: it has
-//! `cat` write into a pipe and makes JSON of it, or reads a directory and the state of each entry. Only
-//! ratios count. A missed target ends with status 1.
+//! The bare handler for the first two is one of axum that knows no users and no zones: it has `cat` write
+//! into a pipe and makes JSON of it, or reads a directory and the state of each entry. Only ratios count. A
+//! missed target ends with status 1.
 
 #![expect(
     clippy::unwrap_used,
@@ -109,7 +109,7 @@ fn bare_routes(file: PathBuf, directory: PathBuf) -> Router {
         .route("/true", get(async || in_thread(ended).await))
 }
 
-/// What a thread makes that may block.
+/// Runs work that may block in a thread of its own, and responds with its result.
 async fn in_thread<T: Serialize + Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> impl IntoResponse {
@@ -117,7 +117,7 @@ async fn in_thread<T: Serialize + Send + 'static>(
     Json(work.await.unwrap())
 }
 
-/// What an answer says of a command.
+/// Response about a command.
 #[derive(Serialize)]
 struct Printed {
     stdout: String,
@@ -138,7 +138,7 @@ fn ended() -> Option<i32> {
     status.code()
 }
 
-/// What a listing says of an entry.
+/// An entry of a listing in a response.
 #[derive(Serialize)]
 struct Listed {
     name: String,
@@ -387,7 +387,7 @@ fn zones(server: &Server) -> bool {
     met
 }
 
-/// Where the files of a zone are, which is there once it was called.
+/// Returns the directory with the files of a zone, which exists once the zone was used.
 fn data_of(server: &Server, user: &str, zone: &str) -> PathBuf {
     let mut wire = Wire::open(server, user, "bench");
     wire.data("shed_tree", &json!({"zone": zone}));

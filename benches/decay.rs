@@ -32,7 +32,7 @@ mod handler;
 /// Most times its own ratio that a row may have.
 const DECAY: f64 = 1.5;
 
-/// How often a row is measured before it counts as slower.
+/// Most measurements of a row before it counts as slower.
 const ATTEMPTS: usize = 10;
 
 /// Processor time that is spent for a measurement, at least, and measurements of a figure.

@@ -1,4 +1,4 @@
-//! What calls cost, and that it does not grow with the zone: `cargo bench`.
+//! Cost of calls, and that it does not grow with the zone: `cargo bench`.
 //!
 //! Each ratio compares two medians of the same run, taken in turns, so that a machine that is
 //! busy for a while is so for both. A missed target ends with status 1.
@@ -54,7 +54,7 @@ const REPETITIONS: usize = 201;
 /// Users whose first calls are measured.
 const NEW_USERS: usize = 21;
 
-/// How long a throughput is measured.
+/// Duration of a measurement of a throughput.
 const SECONDS: u64 = 2;
 
 fn main() -> ExitCode {
@@ -123,7 +123,8 @@ fn first_calls(server: &Server) {
     );
 }
 
-/// How long the first commit of files takes that somebody put on the disk, and who made it.
+/// Returns the duration of the first commit of files that were put on the disk without the server, and the
+/// connection of their user.
 fn first_commit(server: &Server, user: &str, directories: usize, each: usize) -> (Duration, Wire) {
     furnish(server, user, "Documents", directories, each);
     let mut wire = Wire::open(server, user, "bench");
@@ -313,7 +314,7 @@ fn peak_of_children(server: &Server, done: &AtomicBool) -> f64 {
     peak
 }
 
-/// What the file system itself takes for a write: content, flush, name.
+/// Writes a file without a server: content, flush, name.
 fn bare_write(place: &Path) {
     let beside = place.join("beside");
     let mut file = std::fs::File::create(&beside).unwrap();
@@ -370,7 +371,7 @@ fn archives(server: &Server) -> bool {
     met
 }
 
-/// Whether a program of Info-ZIP ends well.
+/// Returns `true` if a program of Info-ZIP succeeds.
 fn info_zip(program: &str, arguments: &[&str], directory: &Path) -> bool {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(directory);

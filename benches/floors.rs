@@ -1,6 +1,6 @@
-//! What changes cost beside what the disk and git themselves take, in the same run:
-//! `cargo bench --bench floors`, or with the name of a part: `writes`, `strict`, `append`,
-//! `fairness`, `copies`, `patch`, `large`, `removal`, `history`, `flat`.
+//! Cost of changes compared with the cost of the disk and of git themselves, in the same run: `cargo bench
+//! --bench floors`, or with the name of a part: `writes`, `strict`, `append`, `fairness`, `copies`,
+//! `patch`, `large`, `removal`, `history`, `flat`.
 //!
 //! Only ratios count. A missed target ends with status 1.
 
@@ -55,7 +55,7 @@ const LARGE_MB: usize = 1024;
 /// Most times that the answer to the removal of 10 000 files may take what that of one takes.
 const REMOVAL_RATIO: f64 = 2.0;
 
-/// How long a rate is measured at a time, and how often.
+/// Duration of a measurement of a rate, and number of measurements.
 const SLICE: Duration = Duration::from_millis(700);
 const SLICES: usize = 5;
 
@@ -175,7 +175,7 @@ fn repeat(mut work: impl FnMut(usize)) -> usize {
     count
 }
 
-/// What the file system itself takes for a write: content, flush, name.
+/// Writes a file without a server: content, flush, name.
 fn bare_write(place: &Path, number: usize) {
     let beside = place.join("beside");
     let mut file = std::fs::File::create(&beside).unwrap();
@@ -304,7 +304,7 @@ fn removal(server: &Server) -> bool {
             }
             let call = json!({"zone": "storage", "cmd": "touch", "args": ["seen"], "timeout": 300});
             wire.data("shed_exec", &call);
-            // What was just made is on disk: its removal does not wait for that.
+            // The new files are flushed, so that their removal does not wait for that.
             let status = Command::new("sync")
                 .arg("--file-system")
                 .arg(&data)

@@ -1,6 +1,5 @@
-//! Whether the cost of a call grows with what is stored, with who else is there, or with how many are
-//! connected: `cargo bench --bench growth`, or with the name of a part: `files`, `documents`,
-//! `commits`, `users`, `connections`.
+//! Growth of the cost of a call with the stored files, with other users, and with connections: `cargo bench
+//! --bench growth`, or with the name of a part: `files`, `documents`, `commits`, `users`, `connections`.
 //!
 //! Each size has a zone or a server of its own, and the same call is made at all of them in turns, so
 //! that a machine that is busy for a while is so for all. Only ratios count: the largest size against
@@ -47,10 +46,10 @@ const LONGEST: Duration = Duration::from_secs(20);
 /// Users who share the connections.
 const CALLERS: usize = 64;
 
-/// How long connections are used.
+/// Duration for which connections are used.
 const SLICE: Duration = Duration::from_secs(2);
 
-/// How many clients make what is measured later.
+/// Number of clients that make the files to be measured.
 const MAKERS: usize = 8;
 
 fn main() -> ExitCode {
@@ -122,7 +121,7 @@ fn documents() -> bool {
     table("files in documents", &sizes, &mut callers, &VERSIONED)
 }
 
-/// What a history has to do with.
+/// Calls that need the history.
 const VERSIONED: [(&str, Call); 4] = [
     ("shed_create_file and its commit", |wire, number| {
         wire.data("shed_create_file", &own_file("documents", number));
@@ -215,7 +214,7 @@ fn commits() -> bool {
     table("commits", &sizes, &mut callers, &calls)
 }
 
-/// What asks a history for the changes of one file: the last of them, and as many as the page shows.
+/// Calls that ask a history for the changes of one file: the last of them, and as many as the page shows.
 const HISTORIES: [(&str, Call); 2] = [
     ("shed_exec git log -n 5 of a file", |wire, _| {
         let args = ["log", "-n", "5", "--", "own/a.txt"];

@@ -1,5 +1,5 @@
-//! How many calls one, two and three servers do on one PostgreSQL, beside one with a file, and what a
-//! call costs there: `cargo bench --bench instances`.
+//! Throughput of one, two and three servers on one PostgreSQL compared with one server on a file, and the
+//! cost of a call there: `cargo bench --bench instances`.
 //!
 //! Everything runs on this machine, PostgreSQL and the callers too, so more servers have the same
 //! processors: the figures say what sharing costs, not what another machine brings. Each user calls one
@@ -23,7 +23,7 @@ use fileshed_test_support::wire::Wire;
 /// Users, each with one connection.
 const USERS: usize = 12;
 
-/// How long each rate is measured.
+/// Duration of each measurement of a rate.
 const TIME: Duration = Duration::from_secs(5);
 
 /// Calls of one user alone, of whose times the median is told.
@@ -131,7 +131,7 @@ fn rate(servers: &[Server], (_, operation, arguments): &Call) -> f64 {
     calls.load(Ordering::Relaxed) as f64 / begun.elapsed().as_secs_f64()
 }
 
-/// What a call of one user takes, in milliseconds. Nobody else calls meanwhile.
+/// Returns the median milliseconds of a user's calls while no other user calls.
 fn median(servers: &[Server], (_, operation, arguments): &Call) -> f64 {
     let mut wire = open(servers, 0);
     let mut times: Vec<f64> = (0..ALONE)

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 /// Requests that are under way at the same time.
 const IN_FLIGHT: usize = 8;
 
-/// How long a rate is measured, each time.
+/// Duration of each measurement of a rate.
 const SECONDS: u64 = 2;
 
 /// Measurements of each figure.
@@ -152,7 +152,7 @@ fn rates(
     verdict(name, shown, own / peers, TARGET)
 }
 
-/// What both hold after all of this.
+/// Compares the memory of both after all of this.
 fn remembers(sides: [&Side; 2]) -> bool {
     let memory = sides.map(|side| resident(side.child.id().try_into().unwrap()));
     let shown = memory.map(|bytes| format!("{bytes:.0} MB"));
@@ -221,7 +221,7 @@ impl Side {
                 self.output.read_line(&mut self.line).unwrap() > 0,
                 "it ended"
             );
-            // What it says on its own counts for nothing.
+            // Notifications are skipped.
             if !self.line.contains("\"method\"") {
                 break;
             }

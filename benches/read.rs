@@ -1,5 +1,5 @@
-//! What the read of a small file costs beside a bare handler of axum that opens one, reads it and
-//! answers: `cargo bench --bench read`.
+//! Cost of reading a small file compared with a bare handler of axum that opens one, reads it and answers:
+//! `cargo bench --bench read`.
 //!
 //! One bare handler reads where the request is served, as fast as that can be; the other hands the read
 //! to a thread that may block, as handlers have to where files may lie on a slow disk. Only ratios
@@ -33,7 +33,7 @@ const SHARE: f64 = 0.6;
 /// Clients at a time.
 const CLIENTS: [usize; 2] = [1, 8];
 
-/// How long a rate is measured at a time, and how often.
+/// Duration of a measurement of a rate, and number of measurements.
 const SLICE: Duration = Duration::from_millis(700);
 const SLICES: usize = 7;
 
@@ -153,7 +153,7 @@ fn bare_routes(file: PathBuf) -> Router {
         )
 }
 
-/// Where the server listens, by its log.
+/// Returns the address of the server from its log.
 fn listening(log: &Path) -> String {
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
@@ -167,8 +167,8 @@ fn listening(log: &Path) -> String {
     panic!("the server does not listen");
 }
 
-/// How often a second the same is read by so many clients, each on a connection of its own. Each
-/// answer has at least so many bytes.
+/// Returns how often a second so many clients read the same, each on a connection of its own. Each answer
+/// has at least `least` bytes.
 fn rate(clients: usize, address: &str, request: &[u8], least: usize) -> f64 {
     let begun = Instant::now();
     let until = begun + SLICE;

@@ -1,5 +1,4 @@
-//! What calls cost with the registry on PostgreSQL, beside the same with a file: `cargo bench --bench
-//! registry`.
+//! Cost of calls with the registry on PostgreSQL, compared with a file: `cargo bench --bench registry`.
 //!
 //! Both servers run on this machine and are asked in turns; PostgreSQL listens on a socket and flushes
 //! every commit. Then the same among few and among many tenants. A missed target ends with status 1.

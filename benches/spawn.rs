@@ -1,4 +1,4 @@
-//! What confinement adds to the start of a program: `cargo bench --bench spawn`.
+//! Cost that confinement adds to the start of a program: `cargo bench --bench spawn`.
 //!
 //! The server's part is played by this process, as large as a busy server may grow: a start that
 //! copied its memory would show. `true` runs bare and confined in turns, alone and sixteen at a

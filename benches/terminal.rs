@@ -27,10 +27,10 @@ use serde_json::{Value, json};
 /// Connections that ask at the same time.
 const CONNECTIONS: usize = 8;
 
-/// How long a throughput is measured, each time.
+/// Duration of each measurement of a throughput.
 const SECONDS: u64 = 2;
 
-/// How long both are left alone before their memory is looked at: one that was busy may tidy up.
+/// Pause of both before their memory is measured: a busy process may release some.
 const REST: Duration = Duration::from_secs(15);
 
 /// Measurements of each figure.
@@ -191,7 +191,7 @@ fn asked(side: &Side, request: &(impl Fn(&Side, usize) -> Vec<u8> + Sync)) -> f6
     })
 }
 
-/// What several threads do in a second, each over and over what `of` gives it.
+/// Returns how often a second several threads together do the work that `of` gives each of them.
 fn at_once<A: FnMut()>(of: impl Fn(usize) -> A + Sync) -> f64 {
     let begun = Instant::now();
     let end = begun + Duration::from_secs(SECONDS);

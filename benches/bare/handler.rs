@@ -1,6 +1,6 @@
-//! A bare server of axum, in a process of its own, and requests to it: what an answer costs at
-//! least. The process is the benchmark itself, started once more on the same kind of runtime; it knows
-//! no users and no zones, and logs nothing.
+//! A bare server of axum, in a process of its own, and requests to it: a lower bound of an answer's cost.
+//! The process is the benchmark itself, started once more on the same kind of runtime; it knows no users
+//! and no zones, and logs nothing.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -9,10 +9,10 @@ use std::process::{Child, Command, Stdio};
 
 use axum::Router;
 
-/// What the benchmark is started with to be the bare server.
+/// First argument that makes the benchmark run as the bare server.
 const BARE: &str = "--bare-handler";
 
-/// What the bare server is told, in its own process; nothing in the benchmark's.
+/// Returns the further arguments of the bare server; `None` in the benchmark's own process.
 pub(crate) fn arguments() -> Option<impl Iterator<Item = OsString>> {
     let mut arguments = std::env::args_os().skip(1);
     let is_bare = arguments.next().is_some_and(|argument| argument == BARE);

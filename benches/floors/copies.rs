@@ -130,12 +130,12 @@ fn fill(source: &Path) {
     }
 }
 
-/// Nothing is still to be written when this comes back.
+/// Flushes all pending writes to the disk.
 fn flush(place: &Path) {
     run(place, "sync", &["--file-system", "."]);
 }
 
-/// Milliseconds, without those for what went before.
+/// Returns the milliseconds of `work`, without pending writes of earlier work.
 fn timed(place: &Path, work: impl FnOnce()) -> f64 {
     flush(place);
     let begun = Instant::now();

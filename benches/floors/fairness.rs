@@ -1,4 +1,4 @@
-//! What one user's many calls cost another user, and whether any of them is refused.
+//! Effect of one user's many calls on another user, and that none of them is refused.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -95,7 +95,7 @@ fn trees(wire: &mut Wire) -> Vec<f64> {
     times
 }
 
-/// What so many of a hundred do not exceed.
+/// Returns the value that `percent` of a hundred do not exceed.
 fn share(sorted: &[f64], percent: usize) -> f64 {
     sorted[(sorted.len() - 1) * percent / 100]
 }

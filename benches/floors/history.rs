@@ -1,4 +1,4 @@
-//! What a history takes on disk, beside what git makes of it.
+//! Disk space of a history compared with that of git's own repository.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;

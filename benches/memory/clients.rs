@@ -1,4 +1,4 @@
-//! What many calls and many clients leave behind: nothing.
+//! Memory and descriptors that remain after many calls and many clients: none.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -145,14 +145,14 @@ pub(super) fn measure() -> bool {
             .unwrap()
             .count()
     };
-    // What is made once is made now.
+    // Resources that are created once exist before the measurement.
     calls(&server, CALLS / 10);
     clients(&server, CLIENTS / 10);
     let (descriptors, before) = (open(), resident(process));
     calls(&server, CALLS);
     clients(&server, CLIENTS);
     wait_until("connections are closed", || open() <= descriptors + 5);
-    // What only the work needed is given back when the server has rested.
+    // Memory of finished work is released once the server has rested.
     let most = before + GROWTH;
     wait_until("memory is where it was", || resident(process) < most);
     println!(
