@@ -1,10 +1,10 @@
-//! What every judged command line must hold to, whatever was asked for.
+//! Promises of every judged command line, whatever the arguments.
 
 use fileshed_core::rules::{CommandContext, plan};
 use fileshed_core::settings::NetworkMode;
 use fileshed_core::{Diagnostic, ZoneName};
 
-/// One call: circumstances in the first byte, then words that a NUL byte ends.
+/// One call: context in the first byte, then words that a NUL byte ends.
 ///
 /// # Panics
 /// Where a promise of the argument context is broken.

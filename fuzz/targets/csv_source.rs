@@ -28,7 +28,7 @@ libfuzzer_sys::fuzz_target!(|input: (u8, u8, &[u8])| {
     let Ok(all) = all else { return };
     let text = text(&mut file, skip).expect("what has rows has a text");
     assert!(whole.is_none_or(|whole| whole.ends_with(&text)));
-    // Nothing is in a field that is not in the text, and every field but the first has a delimiter.
+    // Fields hold no more than the text, and every field but the first has a delimiter.
     let fields: usize = all.iter().map(Vec::len).sum();
     let content: usize = all.iter().flatten().map(Vec::len).sum();
     assert!(content <= text.len() && fields <= text.len() + 1, "{all:?}");

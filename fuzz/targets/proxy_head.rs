@@ -30,7 +30,7 @@ libfuzzer_sys::fuzz_target!(|input: (u8, u8, &[u8])| {
     let head = read(&mut &bytes[..], most);
     let mut dropped = read(&mut Drops(bytes, 1 + usize::from(drop)), most);
     if let (Ok(whole), Ok(pieces)) = (&head, &mut dropped) {
-        // What came with the last piece of the head is only a part of the rest.
+        // Bytes that came with the last piece of the head are only a part of the rest.
         assert!(whole.rest.starts_with(&pieces.rest));
         pieces.rest.clone_from(&whole.rest);
     }
