@@ -23,7 +23,7 @@ KNOWN = pathlib.Path(".ci/circles")
 KEYWORDS = {"crate", "self", "super"}
 OFTEN = {"Request", "Response", "Result"}
 VISIBLE = r"(?:pub(?:\s*\([^)]*\))?\s+)?"
-# What is declared within a macro, as failures are, stands four columns to the right.
+# Types that are declared within a macro, as failures are, are indented by four columns.
 TYPE = re.compile(
     rf"^(?:{VISIBLE}(?:struct|enum|union|trait|type)|    {VISIBLE}enum)\s+(\w+)", re.M
 )

@@ -335,9 +335,10 @@ tests_on_postgres() {
     run_tests postgres "$command --test crash" kills:: bin:: resumable:: race:: upgrade::
 }
 
-# Three servers on the same data behind the proxy of deploy/. Left out is what SPEC.md calls a server's
-# own (saves and sidecar files of programs, time of the last call, counters), what changes rows of the
-# file by hand, and what moves the clock of a server, which only a test in its process can.
+# Three servers on the same data behind the proxy of deploy/. Three kinds of tests are left out. Some
+# concern the state that each server has for itself (SPEC.md): saves and sidecar files of programs, time of
+# the last call, counters. Others change rows of the file by hand, or move the clock of a server, which only
+# a test in its process can.
 tests_on_several_servers() {
     has_postgres || return 0
     local variables name left_out=() own
@@ -452,7 +453,7 @@ open_terminal() {
     end_to_end open-terminal python3 tests/e2e/peer.py
 }
 
-# What one user waits for while others take all that they can get.
+# Waiting time of one user while others take all that they can get.
 attacker() {
     program
     end_to_end attacker python3 tests/e2e/attacker.py --seconds "${FILESHED_TEST_SECONDS:-600}"
