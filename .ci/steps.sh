@@ -61,8 +61,8 @@ system_python() {
     if [ -x /usr/bin/python3 ]; then echo /usr/bin/python3; else echo python3; fi
 }
 
-# Runs a test command in an environment of tests/ways.sh and prints the result of each binary; the
-# whole output is shown after a failure only. What follows the command are parts of names of tests.
+# Runs a test command in an environment of tests/ways.sh and prints the result of each binary; the whole
+# output is shown after a failure only. The arguments after the command are parts of names of tests.
 run_tests() {
     local environment=$1 test_command=$2 log status=0
     shift 2
@@ -325,8 +325,8 @@ two_servers() {
         --skip an_old_link_or_one
 }
 
-# The registry on PostgreSQL: what keeps rows there, through the whole server. The tests of the crate
-# itself run on both databases everywhere. Tests that change rows of the file by hand are left out.
+# The registry on PostgreSQL: tests of all that keeps rows there, through the whole server. The tests of the
+# crate itself run on both databases everywhere. Tests that change rows of the file by hand are left out.
 tests_on_postgres() {
     has_postgres || return 0
     local command

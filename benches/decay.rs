@@ -1,10 +1,10 @@
 //! Ratios of calls to bare work, compared with recorded ones: `cargo bench --profile dev --bench decay`,
 //! a step of `.ci/nightly`.
 //!
-//! Each figure is a ratio to something bare that is measured in the same run, so that another machine
-//! gives about the same. What was measured when this was written stands in [`ROWS`]; half as much
-//! again ends with status 1. A row that is too slow is measured again, since another program may have
-//! been at work. Whoever makes a call faster writes the new ratio down.
+//! Each figure is a ratio to a bare operation that is measured in the same run, so that another machine
+//! gives about the same. The expected ratios stand in [`ROWS`]; a ratio that is half as much again ends
+//! with status 1. A row that is too slow is measured again, since another program may have been at work.
+//! After a call becomes faster, its row gets the new ratio.
 
 #![expect(
     clippy::unwrap_used,
@@ -45,7 +45,8 @@ const SMALL: &str = "a small file\n";
 /// Measurements of a figure that is a time.
 const REPETITIONS: usize = 41;
 
-/// A figure: what it compares, and its ratio in the profile `dev`, the highest of several idle runs.
+/// A figure: the two operations compared, and its ratio in the profile `dev`, the highest of several idle
+/// runs.
 const ROWS: [(&str, Measure, f64); 8] = [
     ("a small read, in reads of a bare handler", small_read, 4.6),
     ("a list of 1 000 files, in the same", list, 27.0),
@@ -65,7 +66,7 @@ const ROWS: [(&str, Measure, f64); 8] = [
     ("a confined `true`, in bare ones", command, 6.0),
 ];
 
-/// Gives a ratio; where it is measured a second time, on what is there already.
+/// Measures a ratio; a repeated measurement uses the files that exist.
 type Measure = fn(&World) -> f64;
 
 fn main() -> ExitCode {

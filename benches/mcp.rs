@@ -2,9 +2,9 @@
 //! `cargo bench --bench mcp`.
 //!
 //! Both run as a desktop program starts them, on standard streams, and are asked in turns, so that a
-//! machine that is busy for a while is so for both. The peer is the one that
-//! `tests/e2e/mcp.py filesystem` installed; without it a line says so. A missed target ends with
-//! status 1. What the figures mean is in `benches/README.md`.
+//! machine that is busy for a while is so for both. The peer is the one that `tests/e2e/mcp.py filesystem`
+//! installed; if it is missing, a line says so. A missed target ends with status 1. The figures are
+//! explained in `benches/README.md`.
 
 #![expect(
     clippy::unwrap_used,

@@ -148,8 +148,8 @@ fn throughput(
     compared(name, target, rates.map(median))
 }
 
-/// A small file written, by both and by nobody but the disk: what reaches it and then gets its name,
-/// without a server. The peer waits for no disk.
+/// Compares writes of a small file by both servers, and by the file system alone: flush, then rename. The
+/// peer does not wait for the disk.
 fn writes(name: &str, sides: [&Side; 2], place: &Path) -> bool {
     let content = "a line\n".repeat(16);
     let request = |side: &Side, connection: usize| {

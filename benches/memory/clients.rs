@@ -100,7 +100,7 @@ fn calls(server: &Server, count: usize) {
 
 /// So many clients that are there at the same time and do what clients do.
 fn clients(server: &Server, count: usize) {
-    // Each asks at once: who says nothing for seconds is cut.
+    // Each client asks at once, because a connection that is silent for seconds is closed.
     let share = count.div_ceil(THREADS);
     let begin = |number: usize| {
         let mut client = Connected::to(server, number % 50);

@@ -1,5 +1,5 @@
-//! Heads of requests to the proxy: what is passed on can be read in one way only, and leads where
-//! the request was judged to lead.
+//! Heads of requests to the proxy: a head that is passed on can be read in one way only, and leads to the
+//! host that was judged.
 #![no_main]
 
 use std::io::Read;

@@ -1,5 +1,5 @@
-//! Regular expressions in Python's dialect, and the substitutions around them: what is accepted is
-//! searched, what is not comes back with a reason and a next step.
+//! Regular expressions in Python's dialect, and the substitutions around them: an accepted expression can
+//! be searched for, any other is refused with a reason and a next step.
 #![no_main]
 
 use fileshed_core::Diagnostic as _;

@@ -1,5 +1,5 @@
-//! ZIP archives: what comes out has paths inside the zone and not more bytes than allowed, and an
-//! archive that is refused leaves nothing behind.
+//! ZIP archives: the extracted files have paths inside the zone and no more bytes than allowed, and a
+//! refused archive leaves nothing behind.
 #![no_main]
 
 use std::path::Path;
