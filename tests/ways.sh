@@ -6,8 +6,8 @@
 #   closed   the same where nothing makes a namespace: the shipped image in Docker's default profile
 #   plain    as way root, where renames do what those of NFS do: nothing is kept or exchanged by them
 #
-# `FILESHED_TEST_WAY` tells tests which it is, and that way plain is way root. Who is not root runs
-# image and closed as who they are.
+# `FILESHED_TEST_WAY` tells tests which it is, and that way plain is way root. An ordinary user runs image
+# and closed under their own account.
 set -euo pipefail
 
 way=${1:-}

@@ -1,5 +1,5 @@
-//! Administering a server: what an administrator sees and does, and that nobody else does, nor sees
-//! what is in files.
+//! Administration of a server: the lists and actions of administrators, that no other user has them, and
+//! that they show no content of files.
 
 mod actions;
 mod command_line;

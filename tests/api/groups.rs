@@ -1,5 +1,5 @@
-//! Groups: nobody changes what is not theirs, whatever the way; what a group holds, its registry
-//! and its history agree, also after kills and with many members at once.
+//! Groups: no user changes another's files in any way; the files of a group, its registry and its history
+//! agree, also after kills and with many members at once.
 
 mod crowd;
 mod directory;

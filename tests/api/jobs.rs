@@ -1,5 +1,5 @@
-//! The work that people come for, with real files, over HTTP, against the real server: what was
-//! written is what is read, on disk, through commands and in the history.
+//! Ordinary work of users, with real files, over HTTP, against the real server: a file that was written
+//! reads the same on disk, through commands and in the history.
 
 mod adoption;
 mod desk;

@@ -1,5 +1,5 @@
-//! Open WebUI as this server sees it: who calls, groups, files, links, status lines, and what
-//! happens when it does not answer. The real one is in `tests/e2e`.
+//! Open WebUI as this server sees it: callers, groups, files, links, status lines, and its failures. The
+//! tests with the real one are in `tests/e2e`.
 
 mod accounts;
 mod arrivals;

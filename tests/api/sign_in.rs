@@ -1,4 +1,4 @@
-//! Signing in on the page: sessions, links, tokens, and who tries to use somebody else's.
+//! Signing in on the page: sessions, links, tokens, and attempts to use those of another user.
 
 mod attacks;
 pub(crate) mod browser;

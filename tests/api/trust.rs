@@ -259,7 +259,8 @@ fn ends_everything(reason: Reason) {
         assert!(!said.starts_with("HTTP/1.1 2"), "{reason:?}: {said}");
     }
     subscription.map(rest);
-    // An answer ends when more of it is read. What began later has ended, so it was told to end.
+    // An answer ends only when more of it is read. The work above that began later has ended, so the answer
+    // was ended, too.
     assert!(rest(answer).len() < LARGE, "{reason:?}");
     let Some(shell) = &mut shell else { return };
     shell.until("fileshed: ");

@@ -59,7 +59,7 @@ impl Carrier {
         }
     }
 
-    /// A file is `f…` and a directory is `d…`: what is replaced is of the same kind.
+    /// A file is named `f…` and a directory `d…`, so that a replacement is of the same kind.
     fn name(&mut self) -> String {
         let kind = ["f", "d"][self.rng.below(2) as usize];
         format!("{kind}{}", self.rng.below(3))

@@ -166,7 +166,8 @@ fn servers_write_the_same_zone_in_turns() {
     }
 }
 
-/// Nobody is told that others ended a change, and no line is lost: no two have the group at once.
+/// No caller is told that another server ended its change, and no line is lost, because only one server at
+/// a time writes the group.
 #[test]
 fn members_write_a_group_by_several_servers_in_turns() {
     let addresses = Addresses::default();
@@ -336,8 +337,8 @@ fn of_two_servers_a_command_waits_for_that_of_the_other() {
     everything_is_there(&first, &Mutex::default());
 }
 
-/// Has somebody write in each zone by another server, until each of them has done a change that is not
-/// final; then `then` is called, with the server and the pause.
+/// Writes to each zone through another server, until each zone has a change that is not final; then calls
+/// `then` with the server and the pause.
 fn with_changes_under_way(
     first: &Server,
     paused: &Paused<'_>,

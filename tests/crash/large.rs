@@ -15,7 +15,7 @@ use fileshed_test_support::wire::Wire;
 
 const USER: &str = "niels";
 
-/// Bytes of the file: what is prepared, and no more.
+/// Bytes of the file; no more are written than those that were prepared.
 const LENGTH: usize = 5 * 1024 * 1024;
 
 /// Small commits beside the copy before the kill is waited for, at most: about as many as it takes.

@@ -1,5 +1,5 @@
-//! The real server, killed at any moment and started again on the same data: what was
-//! acknowledged is there, what was not is whole or absent, and nothing else is left over.
+//! The real server, killed at any moment and started again on the same data: an acknowledged change is
+//! there, any other is whole or absent, and no leftovers remain.
 //!
 //! `faults` are full disks, lost directories and wrong clocks, `race` are files that change while
 //! they are used. All of it is heavy, on the disk or in time, so it is kept apart from the rest.

@@ -1,5 +1,5 @@
-//! Directories and files that turn into links while they are used: nothing outside is ever read,
-//! made, changed or removed.
+//! Directories and files that turn into links while they are used: no file outside is ever read, made,
+//! changed or removed.
 
 mod field;
 mod http;

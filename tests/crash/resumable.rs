@@ -1,5 +1,5 @@
-//! An upload in pieces, with the server killed between them and within one: what a piece was
-//! acknowledged with is there, and the file is whole in the end.
+//! An upload in pieces, with the server killed between them and within one: acknowledged bytes are there,
+//! and the file is whole in the end.
 
 use std::io::Write as _;
 use std::net::TcpStream;

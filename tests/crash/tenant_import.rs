@@ -1,5 +1,5 @@
-//! `fileshed tenant import` is killed at any moment: who arrives is there whole or not at all, the next
-//! import goes on from there, and nothing is left over.
+//! `fileshed tenant import` is killed at any moment: the tenant is there whole or not at all, the next
+//! import continues from there, and no leftovers remain.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -171,7 +171,7 @@ fn who_is_imported_is_whole_or_absent_whenever_the_program_is_killed() {
         let to = setup();
         let app = opened(&to);
         if round % 2 == 0 {
-            // Somebody who only looked has nothing, and that was counted.
+            // A user who has only read has no files, which the registry has counted.
             look(&app);
         }
         drop(app);

@@ -79,6 +79,6 @@ fn the_health_check_tells_a_living_server_from_none() {
         run(&words[0], &arguments, "").is_some_and(|output| output.status.success())
     };
     assert!(check(port));
-    // Nobody listens on a port that only the system gives out.
+    // No program listens on a port that only the system assigns.
     assert!(!check("1"));
 }

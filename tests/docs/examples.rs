@@ -1,4 +1,4 @@
-//! The examples of the documents, pasted as they stand: what they print is what stands below them.
+//! The examples of the documents, pasted as they stand, print the text that stands below them.
 
 use std::ffi::OsString;
 use std::path::Path;

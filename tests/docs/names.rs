@@ -9,7 +9,7 @@ use fileshed_core::Code;
 use crate::page::{pages, read, words};
 use fileshed_test_support::repository;
 
-/// Capital names that are somebody else's.
+/// Capital names that belong to other programs.
 const FOREIGN: [&str; 27] = [
     "MAP_GROWSDOWN",
     "RLIMIT_AS",

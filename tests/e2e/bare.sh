@@ -74,7 +74,7 @@ inside() {
     [ ${#failed[@]} -eq 0 ] || { printf 'failed: %s\n' "${failed[@]}"; exit 1; }
 }
 
-# In the new namespaces: what is mounted, and the way into the bare machine.
+# In the new namespaces: mounts, and the way into the bare machine.
 enter() {
     local root=$1 sysroot=$2 cargo=$3 name
     # The first process of a namespace ignores what it does not handle.

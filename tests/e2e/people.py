@@ -42,7 +42,7 @@ def main() -> int:
     if missing:
         print(f"SKIP: the page: there is no {missing}")
         return 0
-    # Nobody is asked who they are: one person on their own machine.
+    # No sign-in: one person on their own machine.
     settings = {"FILESHED_API_KEYS": "", "FILESHED_LOG_LEVEL": "warn"}
     failed = 0
     with tempfile.TemporaryDirectory(prefix="fileshed-people-", ignore_cleanup_errors=True) as directory:

@@ -1,5 +1,5 @@
-//! Commands that are bounded together with all that they start: where the server's control group is
-//! its own. A test makes it such a group, on machines that have control groups of version 2.
+//! Bounds of commands with all that they start, where the server's control group is its own. A test makes
+//! it such a group, on machines that have control groups of version 2.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ struct Delegated {
 }
 
 impl Delegated {
-    /// None where the machine gives none.
+    /// `None` if the machine has no control group to give.
     fn new(name: &str) -> Option<Self> {
         let skip = |why: &str| {
             skip(format_args!("{why}"));

@@ -116,7 +116,7 @@ fn a_kernel_that_confines_says_so() {
     );
 }
 
-/// The profile for containers changes nothing for commands: what this machine gives, they have.
+/// The profile for containers changes nothing for commands: their isolation is that of this machine.
 #[test]
 fn the_profile_for_containers_leaves_namespaces() {
     let python = "/usr/bin/python3";
@@ -235,7 +235,7 @@ os.execv(program[0], program)
 
 #[test]
 fn few_descriptors_are_enough() {
-    // The hard limit, too: nothing raises it again.
+    // The hard limit, too, so that the server cannot raise it again.
     for most in ["900", "512", "300", "100", "64"] {
         let script = format!("ulimit -n {most} && exec \"$@\"");
         let setup = || Server::with().through(&["/bin/bash", "-c", &script, "bash"]);

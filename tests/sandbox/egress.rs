@@ -1,4 +1,4 @@
-//! The way to the network: what goes through the proxy, and that nothing goes around it.
+//! The way to the network: requests through the proxy, and that no connection goes around it.
 //!
 //! `proxy` speaks to the proxy as a hostile command would, `jailed` attacks the confinement that
 //! leaves no other way, `commands` runs real commands through the whole server. Everything is on

@@ -96,8 +96,8 @@ fn very_many_commands_leave_nothing_behind() {
     run(&server, commands);
     let pid = server.process().as_raw_nonzero().get();
     assert_eq!(processes::left_of_commands(pid), Vec::<String>::new());
-    // Its streams, of which the first is the socket, its handle on itself, and the jails that wait. Who
-    // is not root cannot look.
+    // Its streams, of which the first is the socket, its handle on itself, and the jails that wait. Only
+    // root can look.
     if open > 0 {
         let kept = format!("/proc/{}/fd", processes::helper(pid));
         wait_until("the helper keeps few descriptors", || {

@@ -20,7 +20,7 @@ fn setup() -> Setup {
         .env("FILESHED_EXEC_PROGRAMS", "*")
 }
 
-/// A server whose users have accounts of their own; none where this machine has no way to that, or
+/// Returns a server whose users have accounts of their own; `None` if this machine has no way to that, or
 /// lacks a program of the test.
 fn separating(program: &str) -> Option<Server> {
     separating_of(setup(), program)
@@ -266,7 +266,7 @@ fn what_commands_mount_is_seen_by_nobody_else() {
         skip("only root shares mounts");
         return;
     }
-    // As systemd has it: what one mounts, all others who share it see.
+    // As under systemd: a mount in one namespace appears in all that share it.
     let shared = ["unshare", "--mount", "--propagation", "shared"];
     let Some(server) = separating_of(setup().through(&shared), "python3") else {
         return;

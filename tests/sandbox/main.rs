@@ -1,5 +1,5 @@
-//! The kernel's side of the promise: what a command cannot reach, whatever its arguments, and
-//! what every command still can.
+//! The kernel's side of the promise: limits of a command, whatever its arguments, and the work that every
+//! command can still do.
 //!
 //! `attacks` speaks to the helper directly, past the argument rules, as if every rule had been
 //! fooled. `egress` does the same with the way to the network. `users` lets one user

@@ -410,8 +410,8 @@ fn every_command_works_with_the_oldest_landlock() {
     all_rows(oldest.env("FILESHED_EXEC_NAMESPACES", "off"), None);
 }
 
-/// A server under an account that nothing else on the machine has, without any capability, as the
-/// image runs it. None where the tests can become no other.
+/// Returns a server under an account that nothing else on the machine has, without any capability, as the
+/// image runs it; `None` if the tests cannot change their account.
 pub(crate) fn without_rights(setup: Setup) -> Option<(Setup, u32)> {
     if !rustix::process::geteuid().is_root() {
         skip("these tests run under an account without rights themselves");

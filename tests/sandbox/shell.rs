@@ -1,4 +1,5 @@
-//! Shells in the sandbox: what a line finds, what it can start, and what is left when it ends.
+//! Shells in the sandbox: the files that a line finds, the programs that it can start, and the leftovers
+//! when it ends.
 
 mod files;
 mod git;

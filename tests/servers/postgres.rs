@@ -39,7 +39,7 @@ const WATCHED: &str = r#"
     [ -n "$keep" ] || rm -rf "$PWD"
 "#;
 
-/// A server that listens on a socket in a directory of its own. Nothing in it outlives it.
+/// A server that listens on a socket in a directory of its own. None of its files outlives it.
 #[derive(Debug)]
 pub struct Postgres {
     child: Option<Child>,
@@ -60,7 +60,8 @@ impl Postgres {
         SHARED.get_or_init(Self::start).as_ref()
     }
 
-    /// Makes a database cluster and starts it. Nothing is flushed to a disk: its files are gone with it.
+    /// Makes a database cluster and starts it. Writes are not flushed to a disk, because its files are
+    /// removed with it.
     pub fn start() -> Option<Self> {
         Self::start_with(&["fsync=off"])
     }
@@ -184,7 +185,7 @@ impl Postgres {
         self.child = Some(child);
     }
 
-    /// Ends it at once, with every connection; what was committed stays.
+    /// Ends it at once, with every connection; committed changes stay.
     pub fn stop(&mut self) {
         if let Some(mut child) = self.child.take() {
             if let Some(mut input) = child.stdin.take() {
@@ -194,7 +195,7 @@ impl Postgres {
         }
     }
 
-    /// Ends it as a crash does: what it was about to do is lost, and it repairs itself when it goes on.
+    /// Ends it as a crash does: unfinished work is lost, and it repairs itself at its next start.
     pub fn crash(&mut self) {
         let ended = as_ordinary_user(Command::new(self.programs.join("pg_ctl")), &self.directory)
             .args(["-m", "immediate", "-D"])

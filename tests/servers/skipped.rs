@@ -67,6 +67,6 @@ extern "C" fn list() {
         skipped.len(),
         skipped.join("\n")
     );
-    // Nobody is left who could be told of a failure.
+    // At this point no caller is left to handle a failure.
     let _written = stderr().write_all(text.as_bytes());
 }

@@ -161,7 +161,7 @@ impl TestApp {
             .header("X-OpenWebUI-User-Groups", "team")
     }
 
-    /// Somebody with a personal token.
+    /// Returns a client with a personal token.
     pub fn with_token(&self, secret: &str) -> Client<'_> {
         self.client()
             .header("Authorization", &format!("Bearer {secret}"))

@@ -89,9 +89,8 @@ impl Client<'_> {
         self.header("X-OpenWebUI-Chat-Id", id)
     }
 
-    /// Calls an operation. What it answers has the form that the document says. Tests share
-    /// arguments between operations: those that only others have are left out, which
-    /// [`Self::post`] does not.
+    /// Calls an operation, and asserts that the answer has the form in the document. Tests share arguments
+    /// between operations: those that the operation does not have are left out, unlike with [`Self::post`].
     #[track_caller]
     pub fn call(&self, operation: &str, arguments: &Value) -> Answer {
         let arguments = schema::fitting(operation, arguments.clone());

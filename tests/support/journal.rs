@@ -1,5 +1,5 @@
-//! Journals made by hand, as somebody makes them who wants another's database to say something
-//! else (<https://sqlite.org/fileformat.html>, section 3).
+//! Journals made by hand, as an attacker makes them to change another user's database
+//! (<https://sqlite.org/fileformat.html>, section 3).
 
 use std::path::Path;
 

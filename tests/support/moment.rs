@@ -42,7 +42,7 @@ impl Moment {
         self.answers.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Waits until it has come, or for as long as anybody waits: who kills has to go on, since
+    /// Waits for the moment, but no longer than the patience of the tests: the kill has to come, since
     /// callers end with the server.
     pub fn wait(&self) {
         let is_enough = || self.answers.load(Ordering::Relaxed) >= self.enough;

@@ -155,7 +155,7 @@ fn registry() -> Option<String> {
 /// A program that has ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// Its exit code; none where a signal ended it.
+    /// Its exit code; `None` if a signal ended it.
     pub code: Option<i32>,
     /// Its standard output.
     pub stdout: String,

@@ -1,6 +1,6 @@
-//! A server in Open WebUI's place that answers what a test wants, for what the real one cannot be
-//! made to do at will: failures, delays, lies, and a count of what it was asked. What the real one
-//! does is shown with the real one, in `tests/e2e`.
+//! A server in Open WebUI's place that answers as a test needs, for cases that the real one cannot be made
+//! to show: failures, delays, lies, and a count of its requests. Tests with the real one are in
+//! `tests/e2e`.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -26,7 +26,7 @@ impl Wire {
         Self::connect_for(address, user, chat, PATIENCE)
     }
 
-    /// The same for somebody who waits so long for an answer.
+    /// Connects with a limit on the time to wait for an answer.
     pub fn connect_for(
         address: &str,
         user: &str,

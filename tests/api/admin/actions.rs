@@ -58,7 +58,7 @@ fn an_own_quota_counts_at_once_and_is_shown_to_its_user() {
         &vec![0; 1 << 20],
     );
     upload.refused(507, "QUOTA_EXCEEDED");
-    // Nobody else's is another one, and it ends as it began.
+    // The quotas of other users are unchanged, and the old quota can be restored.
     let bob = server.as_user("bob");
     bob.call("shed_create_file", &large).data();
     act(

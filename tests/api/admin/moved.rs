@@ -173,7 +173,7 @@ fn nothing_is_overwritten_and_nothing_arrives_by_halves() {
         assert_eq!(refused.code, Some(1), "{refused:?}");
     }
     assert!(!new.data().join("users/ada").exists());
-    // Somebody who only looked has nothing to lose.
+    // A user who has only read has no files to lose.
     new.as_user("ada").call("shed_stats", &json!({})).data();
     printed(&import(&to, &archive));
     let refused = import(&to, &archive);
@@ -196,7 +196,7 @@ fn nothing_is_overwritten_and_nothing_arrives_by_halves() {
     assert_eq!(left, 0);
 }
 
-/// Archives that no export writes: what says how much is in them is wrong, or absurd.
+/// Archives that no export writes: their stated sizes are wrong, or absurd.
 const CRAFTED: &str = r#"
 import io, sys, zipfile
 kind, made = sys.argv[1], io.BytesIO()

@@ -40,7 +40,7 @@ pub(super) fn admin(server: &TestApp) -> Client<'_> {
         .header("X-OpenWebUI-User-Role", "admin")
 }
 
-/// An address of administrators, which must answer; nothing of users shows in what it says.
+/// Reads an administrator's endpoint, which must answer; the answer must not contain the users' content.
 #[track_caller]
 pub(super) fn get(server: &TestApp, what: &str) -> Value {
     let answer = admin(server).get(&format!("/admin/api/{what}"));

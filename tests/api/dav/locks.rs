@@ -148,7 +148,7 @@ fn members_of_a_group_meet_each_others_locks() {
     assert_eq!(other.send_body("PUT", "plan.md", &[], b"v2").status, 423);
     let write = within("group", json!({"path": "plan.md"}));
     bob.call("shed_delete", &write).refused(423, "FILE_LOCKED");
-    // Whose lock it is counts, not only its token.
+    // The owner of the lock counts, not only its token.
     let stolen = [("Lock-Token", &*format!("<{token}>"))];
     assert_eq!(other.send("UNLOCK", "plan.md", &stolen).status, 409);
     let condition = [("If", &*format!("(<{token}>)"))];

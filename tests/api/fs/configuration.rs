@@ -23,7 +23,7 @@ fn the_base_directory_is_a_setting_and_everything_lies_below_it() {
         &json!({"path": "a.md", "content": "x"}),
     );
     assert!(base.join("shared/Storage/data/a.md").is_file());
-    // There is no absolute path: what looks like one is inside.
+    // There are no absolute paths: a path that looks like one is inside the workspace.
     let elsewhere = base.parent().expect("above").join("b.md");
     let elsewhere = elsewhere.to_str().expect("a path").to_owned();
     done(

@@ -247,7 +247,7 @@ fn misconfigured_base_dir_returns_a_friendly_error() {
         "{}",
         started.stderr
     );
-    // Later: what users have cannot be made any more.
+    // After the start: new directories of users cannot be created any more.
     let app = TestApp::with_key();
     fs::write(app.data().join("users"), "in the way").expect("written");
     let alice = app.as_user("alice");

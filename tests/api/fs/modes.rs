@@ -173,7 +173,7 @@ fn in_mode(mode: &str, shows: &dyn Fn(&Client<'_>)) {
         shows(&server.as_user("bob"));
         return;
     }
-    // Nobody at all, and a gateway that names nobody.
+    // A caller without credential, and a gateway that names no user.
     let before = files(&server.data());
     let gateway = server
         .client()
@@ -389,7 +389,7 @@ fn a_credential_of_one_user_is_none_of_another(bob: &Client<'_>) {
     assert!(!answer.text.contains(CANARY), "{}", answer.text);
 }
 
-/// Somebody without a credential who names a user, as one whose token is forged does.
+/// Checks callers who name a user without a credential, or with a forged token.
 fn a_credential_that_is_none_makes_no_user(nobody: &Client<'_>) {
     let server = nobody.server();
     let forged = server.with_token("shed_0000000000000000000000000000000000000000000");

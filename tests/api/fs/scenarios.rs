@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use fileshed_test_support::repository;
 
-/// The parts of both documents that promise something, with how many rules, rows and scenarios each
-/// has. What is left out there fails here.
+/// The parts of both documents that promise something, with the number of rules, rows and scenarios of
+/// each. A part or rule that is missing here fails.
 const PARTS: [(&str, usize); 16] = [
     ("isolation 3.1 Invariants", 6),
     ("isolation 3.1 Namespace", 4),

@@ -78,7 +78,7 @@ fn who_reads_does_not_wait_for_who_writes() {
     }
     let content = "/files/content?zone=group&group=Team&path=d/f.txt";
     assert_eq!(bob.get(content).text, "text");
-    // Nobody waited: the turn is not given back before all of this is done.
+    // The calls above did not wait for the writer, whose lock is released only after all of this.
     let write = json!({"path": "g.txt", "content": "x"});
     std::thread::scope(|scope| {
         let late = scope.spawn(|| call(&bob, "shed_create_file", write));

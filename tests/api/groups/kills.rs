@@ -13,7 +13,7 @@ use fileshed_test_support::{Server, variables};
 /// Answers that a round has at most before the kill is waited for.
 const ANSWERS: u64 = 60;
 
-/// A file that its owner protects: nobody else's call may change it, whenever the server dies.
+/// A file that its owner protects: no other user's call may change it, whenever the server dies.
 const PROTECTED: &str = "protected.md";
 
 /// A file that each user protects, and moves.

@@ -77,7 +77,7 @@ impl World<'_> {
         format!("{directory}{}", self.pick(&["a", "b", "c%", "D"]))
     }
 
-    /// One operation; what the model becomes if it is allowed, and whether it is.
+    /// Makes one call, and applies it to the model if it is allowed.
     fn step(&mut self, number: u64) -> String {
         let who = self.rng.below(3) as usize;
         let user = MEMBERS[who];

@@ -46,7 +46,7 @@ fn the_owner_s_wish_counts_and_nobody_else_s() {
         }
         assert_eq!(owners(&ada)["a.md"], record(mode));
     }
-    // Whose it is not may write it, and is told what stays.
+    // Another member may write the file, and is told that the mode stays.
     for answer in writes(&bob, Some("owner")) {
         assert_eq!(answer.data()["mode"], "group", "{}", answer.text);
         let message = answer.body["message"].as_str().unwrap();

@@ -9,7 +9,7 @@ fn record(owner: &str, mode: &str) -> (Option<String>, String) {
     (Some(owner.to_owned()), mode.to_owned())
 }
 
-/// Whose the file is that holds this text, and alone holds it.
+/// Returns path, owner and mode of the only file with this content.
 #[track_caller]
 fn of(server: &TestApp, text: &str) -> (String, (Option<String>, String)) {
     let found: Vec<String> = files(server)

@@ -104,7 +104,7 @@ fn a_tree_of_the_original_is_adopted_in_place() {
         })
         .unwrap();
     assert_eq!(owner, "ada");
-    // Nobody else comes into it, and an id that is no directory name is refused.
+    // No other user reaches it, and an id that is no directory name is refused.
     let other = server.as_user("another-user").chat(CHAT);
     other
         .call(

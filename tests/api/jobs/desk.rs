@@ -62,7 +62,7 @@ impl<'a> Desk<'a> {
         self.changed(zone);
     }
 
-    /// Runs a command that must succeed; what it printed.
+    /// Runs a command that must succeed, and returns its output.
     pub(crate) fn exec(&mut self, zone: &str, command: &str, arguments: &[&str]) -> String {
         let call = json!({"zone": zone, "cmd": command, "args": arguments, "max_output": 0});
         let data = self.wire.data("shed_exec", &call);
@@ -117,7 +117,7 @@ impl<'a> Desk<'a> {
         self.changed(zone);
     }
 
-    /// The user's directory: nothing but what lies in it says whose it is.
+    /// Returns the user's directory, which only the files in it identify.
     pub(crate) fn home(&self) -> PathBuf {
         let users = std::fs::read_dir(self.server.data().join("users")).unwrap();
         let mut homes = users.map(|item| item.unwrap().path());

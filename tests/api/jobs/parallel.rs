@@ -66,7 +66,7 @@ fn one_holder_of_a_lock_at_a_time() {
         chats.into_iter().map(|chat| chat.join().unwrap()).sum()
     });
     assert_eq!(saved, 4 * SAVES);
-    // Each holder added one to what it found: nobody else was at it meanwhile.
+    // Each holder of the lock added one to the number that it found: no other caller wrote meanwhile.
     desk.files("documents")
         .insert("shared.txt".to_owned(), format!("{saved}\n").into_bytes());
     for _ in 0..saved {

@@ -28,7 +28,7 @@ const HEADERS: [&str; 11] = [
     "X-OpenWebUI-Chat-Id",
 ];
 
-/// Somebody who speaks one revision with one address.
+/// A client that speaks one revision at one path.
 pub(crate) struct Peer<'a> {
     client: Client<'a>,
     path: &'static str,

@@ -33,8 +33,7 @@ fn state(server: &TestApp, client: &Client<'_>, user: &str) -> State {
     state
 }
 
-/// The files below a directory; what a history needs for itself is none, and neither is what the bin
-/// keeps of what was there.
+/// Collects the files below a directory, without those of the history, of staging and of the bin.
 fn collect(top: &Path, directory: &Path, state: &mut State) {
     for entry in std::fs::read_dir(directory).into_iter().flatten() {
         let path = entry.unwrap().path();

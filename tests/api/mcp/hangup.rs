@@ -1,4 +1,4 @@
-//! Calls that last: who waits hears of them, and who goes away ends them.
+//! Calls that last: a client that waits hears of their progress, and a client that goes away ends them.
 
 use std::io::{BufRead as _, BufReader};
 use std::sync::Arc;

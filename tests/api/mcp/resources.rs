@@ -107,7 +107,7 @@ fn files_of_all_zones_are_listed_and_read() {
         (Some("JVBERi0xLjQK"), Some("application/pdf"))
     );
     std::fs::remove_file(data.join("Storage/data/a.pdf")).unwrap();
-    // Nobody else has them.
+    // Other users do not see them.
     assert_eq!(self::listed(&bob), Vec::<String>::new());
     for uri in [
         "fileshed://storage/p.png",
@@ -235,7 +235,7 @@ fn templates_say_how_addresses_are_made_and_paths_are_completed() {
         complete(groups, "path", "", json!({"group": "team"})),
         json!(["plan.md"])
     );
-    // Nobody completes what somebody else has.
+    // Completions do not contain other users' files.
     let bob = Peer::new(server.as_user("bob"));
     let completed = bob.request(
         "completion/complete",

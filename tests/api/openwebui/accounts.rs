@@ -115,7 +115,7 @@ fn a_deleted_account_has_no_credentials_left() {
         (asked, webui.count(&format!("/api/v1/users/{ADA}"))),
         (1, 1)
     );
-    // Nobody in Open WebUI has such an id: it is a program's.
+    // Open WebUI has no user with such an id: it is a program's.
     let (robot, links_of_robot) = (token(&server, "robot"), links(&server, "robot"));
     assert_eq!(works(&server, &robot, &links_of_robot), [true; 3]);
     assert_eq!(webui.count("/api/v1/users/robot"), 0);
@@ -134,7 +134,7 @@ fn without_a_clear_answer_credentials_work() {
     assert_eq!(works(&server, &secret, &links_of_ada), [true; 3]);
 }
 
-/// The surfaces that let somebody with this credential in.
+/// Returns the surfaces that admit a caller with this credential.
 fn open_to<'a>(caller: &dyn Fn() -> Client<'a>) -> Vec<&'static str> {
     let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},

@@ -26,7 +26,7 @@ fn files_of_the_chat_come_in_once_each() {
     assert_eq!(import(&ada, &json!({})), expected);
     let there = are(&[("notes.txt", "one"), ("data.csv", "a,b\n")]);
     assert_eq!(uploads(&ada), there);
-    // Again: nothing new, and nothing twice.
+    // A second import adds no file, and no duplicate.
     let again = import(&ada, &json!({"import_all": true}));
     assert_eq!(again["imported"], json!(["data.csv", "notes.txt"]));
     assert_eq!(uploads(&ada), there);
@@ -107,7 +107,7 @@ fn only_the_caller_has_what_is_the_callers() {
     let missing = eve.call("shed_import", &json!({"filename": "none"}));
     missing.refused(404, "FILE_NOT_FOUND");
     assert_eq!(webui.count("/api/v1/files/secret/content"), 0);
-    // The chat of somebody else is as one that is not there.
+    // The chat of another user is treated like a missing one.
     for chat in ["chat-ada", "chat-of-nobody", "../files/secret", "%2e%2e"] {
         let answer = server
             .as_user("eve")
@@ -223,7 +223,7 @@ fn names_become_names_of_files() {
         let one = import(&ada, &json!({"filename": "be\u{7}l?.txt"}));
         assert_eq!(one["imported"], json!(["be_l_.txt"]));
     }
-    // Nobody reads a name without end in an answer.
+    // A name without end is cut in the answer.
     let endless = format!("{}.txt", "y".repeat(1_000_000));
     chats.chat("chat-3", "ada", &json!([item("missing", &endless)]));
     let ada = server.as_user("ada").chat("chat-3");

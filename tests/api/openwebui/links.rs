@@ -178,7 +178,7 @@ fn setup(url: &str) -> Setup {
         .env("FILESHED_OPENWEBUI_API_URL", url)
 }
 
-/// Somebody with the own session, whose answer is being written.
+/// A client with the user's own session, whose answer is being written.
 fn session<'a>(server: &'a TestApp, user: &str) -> Client<'a> {
     server
         .client()
@@ -674,7 +674,8 @@ fn only_what_fileshed_put_there_is_taken_back() {
     let (ada, bob) = (session(&server, "ada"), session(&server, "bob"));
     write(&ada, "a.txt", "x");
     let made = link(&ada, "a.txt")["file_id"].as_str().unwrap().to_owned();
-    // A file of hers with the mark that is not in the registry, one without, one of somebody else.
+    // A file of hers without the mark, a marked file that is not in the registry, and a file of another
+    // user.
     world.put("own", "ada", json!({}));
     world.put(
         "marked",
@@ -719,7 +720,7 @@ fn what_is_gone_there_is_gone_here() {
     let first = link(&ada, "a.txt");
     link(&ada, "d");
     link(&ada, "d/b.txt");
-    // Sorted: what was made in the same second has no order.
+    // Sorted, because files of the same second have no order.
     let names = |list: &Value| -> Vec<String> {
         let files = list["files"].as_array().unwrap().iter();
         let mut names: Vec<String> = files

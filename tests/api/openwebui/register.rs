@@ -13,7 +13,7 @@ const VERIFY: &str = "/api/v1/configs/tool_servers/verify";
 /// Connections that Open WebUI keeps.
 type Kept = Arc<Mutex<Vec<Value>>>;
 
-/// Somebody else's connection, with what a naive reader would lose.
+/// A connection of another tool, with members that a careless reader would lose.
 fn other() -> Value {
     json!({
         "url": "http://other", "path": "", "type": "mcp", "auth_type": "none", "key": null,
@@ -292,7 +292,7 @@ fn what_is_missing_or_wrong_is_said() {
     );
     let bearer = ["--admin-token", "sk-admin", "--auth", "bearer"];
     failed(&register(&setup, &bearer), "`api_keys`");
-    // Nobody, a page, a redirect, an answer of something else.
+    // No server, a page, a redirect, an answer of another program.
     let token = ["--admin-token", "sk-admin", "--url"];
     failed(
         &register(&setup, &[&token[..], &[&nobody()]].concat()),

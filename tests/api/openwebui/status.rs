@@ -30,7 +30,7 @@ fn setup(webui: &StandIn, status: &str) -> Setup {
         .env("FILESHED_LIVE_STATUS", status)
 }
 
-/// Somebody whose answer is being written.
+/// A client whose answer is being written.
 fn message(server: &TestApp) -> Client<'_> {
     server
         .as_user("ada")

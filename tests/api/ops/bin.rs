@@ -1,4 +1,4 @@
-//! The bin: what is deleted in storage and uploads comes back.
+//! The bin: deleted files of storage and uploads can be restored.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Files that are no text, and files that another program encrypts: what edits make of them.
+//! Edits of binary files, and of files that another program encrypts.
 
 use serde_json::{Value, json};
 

@@ -17,7 +17,8 @@ pub(crate) struct Call {
     pub(crate) arguments: Value,
 }
 
-/// The complete calls in a text. What has `…` in it, or no arguments in parentheses, is none.
+/// Returns the complete calls in a text. A call with `…` in it, or without arguments in parentheses, does
+/// not count.
 pub(crate) fn calls(text: &str) -> Vec<Call> {
     let starts = text.match_indices("shed_");
     starts.filter_map(|(at, _)| call_at(&text[at..])).collect()
@@ -200,8 +201,8 @@ fn database(client: &Client<'_>, zone: &str, arguments: &Value) {
     client.call("shed_sqlite", &call);
 }
 
-/// The calls of a hint in their order: what it writes out, and the failed call with the changes that
-/// it tells.
+/// Returns the calls of a hint in their order: those that it writes out, and the failed call with the
+/// changes that it names.
 pub(crate) fn steps(hint: &str, operation: &str, arguments: &Value) -> Vec<Call> {
     let mut found: Vec<(usize, Call)> = Vec::new();
     for (at, _) in hint.match_indices("shed_") {

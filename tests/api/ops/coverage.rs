@@ -87,7 +87,7 @@ fn every_declared_code_has_a_case_and_no_other() {
     }
 }
 
-/// A server on which somebody else has files too.
+/// Starts a server on which another user has files too.
 fn inhabited() -> TestApp {
     let server = small().app();
     file(

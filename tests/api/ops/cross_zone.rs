@@ -265,7 +265,7 @@ fn what_is_there_is_replaced_as_a_whole() {
     }
 }
 
-/// Somebody whose quota is full can still move.
+/// A user whose quota is full can still move files.
 #[test]
 fn a_move_takes_no_more_space() {
     let server = small().app();

@@ -231,7 +231,7 @@ fn a_directory_that_has_the_name_of_a_zone_is_a_directory() {
             "stdout_file": "documents/c.md", "allow_zone_in_path": true});
         done(&alice, "shed_exec", &into);
     }
-    // Nobody need say it where the zone's own name is not in question.
+    // Reads need no permission, because the path is not taken for the zone of that name.
     assert_eq!(content(&alice, "storage", "documents/c.md"), "x\n");
     assert_eq!(
         output(&alice, "storage", "ls", &["documents"]),

@@ -162,7 +162,7 @@ pub(crate) fn open_elsewhere(stage: &Stage<'_>) {
     assert!(answer.body["error"]["details"]["locked_at"].is_string());
 }
 
-/// A file of the group that belongs to somebody else.
+/// Refusal of a file of the group that belongs to another member.
 pub(crate) fn not_yours(stage: &Stage<'_>) {
     stage.theirs("theirs.md");
     let parameter = stage.path_parameter();
@@ -218,7 +218,7 @@ pub(crate) fn not_shared(stage: &Stage<'_>) {
     stage.refuses_example("path", "missing.md", &["`missing.md`"]);
 }
 
-/// A file of somebody else, and a file of nobody.
+/// Refusal of a file that belongs to another member, and of a file without an owner.
 pub(crate) fn owned_by_others(stage: &Stage<'_>) {
     stage.theirs("theirs.md");
     stage.refuses_example("path", "theirs.md", &["`theirs.md`", "another member"]);

@@ -71,7 +71,7 @@ impl Case {
         self
     }
 
-    /// Reads the hint by the rule: what is wrong with it.
+    /// Makes the call, follows its hint, and returns the fault of the hint.
     fn fault(&self, server: &TestApp, user: &str) -> Option<String> {
         let client = server.as_user(user);
         for (zone, path, content) in self.files {

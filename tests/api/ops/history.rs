@@ -96,7 +96,7 @@ fn changes_of_all_zones_stand_in_one_list() {
     assert_eq!(changes(&two, &json!({})).len(), 4);
     let since = all[1]["change"].to_string();
     assert_eq!(changes(&ada, &json!({"since": since})).len(), 1);
-    // Nobody else sees them.
+    // Other users do not see them.
     assert_eq!(changes(&server.as_user("bob"), &json!({})).len(), 0);
     let refused = ada.call("shed_history", &json!({"since": "yesterday"}));
     refused.refused(400, "INVALID_PARAMETER");

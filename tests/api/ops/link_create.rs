@@ -1,4 +1,4 @@
-//! `shed_link_create`; what links give is tested in `transfer`.
+//! `shed_link_create`; downloads by links are tested in `transfer`.
 
 use serde_json::{Value, json};
 

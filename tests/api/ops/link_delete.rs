@@ -19,7 +19,7 @@ pub(crate) const PROVOKED: Provoked = &[
         for id in ["none", "5f0e4a529f0b0e8f4f", "../x", "' OR 1=1 --"] {
             stage.refuses(&json!({"file_id": id}), &["`file_id`", id]);
         }
-        // Somebody else's link is none.
+        // A link of another user counts as missing.
         let neighbour = stage.neighbour();
         let file = json!({"zone": "storage", "path": "notes/todo.md"});
         let link = done(&neighbour, "shed_link_create", &file);

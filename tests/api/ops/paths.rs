@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::ops::stage::{bring, content, done, file, output, place, ran, small};
 use fileshed_test_support::TestApp;
 
-/// Makes a FIFO: whoever opens it without care waits for ever.
+/// Makes a FIFO: a process that opens it without care waits for ever.
 pub(crate) fn fifo(path: &Path) {
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
     rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();

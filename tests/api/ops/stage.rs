@@ -76,8 +76,8 @@ pub(crate) fn place(server: &TestApp, user: &str, zone: &str) -> PathBuf {
     })
 }
 
-/// Puts a file where this client's conversation has its uploads, as a person would. What is there
-/// before the user's first call counts for the quota.
+/// Puts a file into the uploads of this client's conversation, as a person would. Files that exist before
+/// the user's first call count for the quota.
 pub(crate) fn upload(client: &Client<'_>, path: &str, content: impl AsRef<[u8]>) {
     let data = client.server().data();
     let home = match client.header_text("X-OpenWebUI-User-Id") {
@@ -200,7 +200,7 @@ impl<'a> Stage<'a> {
         self.server.as_user(&self.user)
     }
 
-    /// Somebody else.
+    /// Returns a client of another user.
     pub(crate) fn neighbour(&self) -> Client<'a> {
         self.server.as_user(NEIGHBOUR)
     }
@@ -314,7 +314,7 @@ impl<'a> Stage<'a> {
         self.refuses_to(&self.client(), arguments, named)
     }
 
-    /// The same for somebody else.
+    /// Asserts the same refusal for another client.
     #[track_caller]
     pub(crate) fn refuses_to(
         &self,
@@ -368,7 +368,7 @@ pub(crate) fn differences(
     paths.filter(differs).cloned().collect()
 }
 
-/// Files and directories that belong to somebody, below a home: not what the server makes for
+/// Collects the files and directories of a user below a home, without those that the server makes for
 /// itself on the first call.
 pub(crate) fn collect(home: &Path, found: &mut BTreeMap<PathBuf, String>) {
     for place in [

@@ -8,7 +8,7 @@ use crate::ops::stage::file;
 use fileshed_test_support::rng::Rng;
 use fileshed_test_support::{Answer, Client, TestApp};
 
-/// Tokens of an answer. What is random at the end of a link costs some more or less, so a mean of
+/// Returns the tokens of an answer. The random end of a link costs a varying number of tokens, so a mean of
 /// many counts.
 fn tokens(answer: &Answer) -> usize {
     assert_eq!(answer.status, 200, "{}", answer.text);

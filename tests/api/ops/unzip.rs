@@ -93,7 +93,7 @@ pub(crate) const PROVOKED: Provoked = &[
     }),
 ];
 
-/// Archives that are refused with one code: nothing of them is left, nothing is counted.
+/// Archives that are refused with one code: none of their files is left, and none is counted.
 fn hostile(stage: &Stage<'_>, code: &str) {
     for zone in ["storage", "documents"] {
         stage.done("shed_tree", &json!({"zone": zone}));

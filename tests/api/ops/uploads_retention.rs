@@ -95,7 +95,7 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
 }
 "#;
 
-/// Nobody asks for it: the server removes what has ended by itself, as soon as it runs.
+/// The server removes expired uploads by itself as soon as it runs.
 #[test]
 fn a_server_that_runs_ends_uploads_by_itself() {
     let mut server = Server::with()

@@ -150,7 +150,7 @@ fn a_persons_own_server_lets_listed_sites_in_and_no_others() {
         answer.refused(403, "ACCESS_DENIED");
         assert_eq!(answer.header("access-control-allow-origin"), "");
     }
-    // A name that leads here is no loopback name, whoever shows the page.
+    // A name that resolves to this machine is no loopback name, whichever site shows the page.
     let rebound = page(&server, SITE).header("Host", "evil.example");
     call(&rebound).refused(403, "ACCESS_DENIED");
     // Another tab of the same browser names no origin.

@@ -1,7 +1,7 @@
 //! Limits on what clients may use at once: memory, permits, connections.
 //!
-//! Memory is what the kernel says of the server (`VmHWM`), against a bound well above what it
-//! needs; who gets an answer while others wait is told by the order of events.
+//! Memory is what the kernel reports of the server (`VmHWM`), against a bound well above its need; the
+//! order of events shows which callers are answered while others wait.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -171,7 +171,7 @@ fn answers_that_nobody_reads_are_bounded() {
         stream.write_all(request.as_bytes()).unwrap();
         open.push(stream);
     }
-    // Each has begun to be answered or was told to come back; nobody reads on.
+    // Each answer has begun, or is a refusal to try again later; no client reads on.
     let mut last_begun = None;
     for (number, stream) in open.iter_mut().enumerate() {
         let mut start = [0; 12];
@@ -183,7 +183,7 @@ fn answers_that_nobody_reads_are_bounded() {
     // The first may be cut soon, as those are who take nothing for long.
     let last_begun = last_begun.unwrap();
     assert!(memory(&server) < MEMORY_MAX, "{} MiB", memory(&server));
-    // Somebody else is served meanwhile.
+    // Another user is served meanwhile.
     let bob = server.as_user("bob");
     let file = json!({"zone": "storage", "path": "a", "content": "x"});
     bob.call("shed_create_file", &file).data();
@@ -322,7 +322,7 @@ fn a_command_waits_for_its_turn_among_commands() {
     });
 }
 
-/// A server that may have few descriptors; none where they cannot be limited.
+/// Starts a server with few descriptors; `None` if they cannot be limited.
 fn with_few_descriptors(setup: Setup) -> Option<Server> {
     if !has_program("prlimit") {
         return None;

@@ -1,4 +1,5 @@
-//! The page for people: what a browser gets, under which rules, and what only the page asks.
+//! The page for people: its responses to a browser, their security headers, and the endpoints that only the
+//! page uses.
 
 use std::io::Read as _;
 

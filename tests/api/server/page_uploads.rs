@@ -128,7 +128,7 @@ fn a_chat_of_any_id_is_reached_by_what_the_list_calls_it() {
     );
     assert!(!tree.contains("moved.txt"), "{tree}");
     assert_eq!(only(&ada), name, "no other chat came into being");
-    // To somebody else the name means nothing.
+    // For another user the name has no meaning.
     let bob = app.as_user("bob").get(&file);
     bob.refused(404, "FILE_NOT_FOUND");
 }

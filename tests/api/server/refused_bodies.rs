@@ -37,7 +37,7 @@ fn who_writes_before_they_read_learns_why_they_were_refused() {
         ("POST", "/shed_tree", KNOWN, 413),
         ("PROPFIND", "/dav/storage", KNOWN, 413),
         ("POST", "/page/sign-in", KNOWN, 403),
-        // Nobody is known who calls.
+        // Calls without a user.
         ("POST", "/shed_create_file", "", 401),
         ("POST", "/fs/write_file", "", 401),
         ("POST", "/mcp", "", 401),

@@ -104,7 +104,7 @@ fn who_is_ended_has_no_credentials_and_all_files() {
         .client()
         .get(&ada_link)
         .refused(404, "FILE_NOT_FOUND");
-    // Nobody else is touched, and nothing of the files.
+    // Other users are unaffected, and all files are there.
     server.with_token(&bob).call(CALL, &json!({})).data();
     assert_eq!(server.client().get(&bob_link).text, "hello");
     let file = server.data().join("users/ada/Documents/data/a.md");
@@ -256,7 +256,7 @@ fn who_is_suspended_is_refused_on_every_way_and_comes_back_whole() {
     refused(server.with_token(&secret).get(content));
     refused(server.client().get(&link));
     refused(server.client().get(&inbox));
-    // Nobody else is touched, nothing is gone.
+    // Other users are unaffected, and nothing is removed.
     server.as_user("bob").call(CALL, &json!({})).data();
     assert_eq!(server.client().get(&bob_link).text, "hello");
     let list = printed(&server.run(&["user", "list"]));

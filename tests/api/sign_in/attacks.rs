@@ -62,7 +62,7 @@ fn pages_of_other_sites_cannot_use_a_session() {
         answer.refused(403, "ACCESS_DENIED");
         let answer = with(browser.any()).send("POST", "/page/sign-out", b"{}");
         answer.refused(403, "ACCESS_DENIED");
-        // Nor can they have somebody signed in as another user.
+        // Another site cannot sign a person in as another user either.
         let link = link(&server, "eve");
         let answer = with(browser.any()).send("POST", &link, b"");
         assert_eq!((answer.status, answer.header("set-cookie")), (403, ""));
@@ -113,7 +113,7 @@ fn a_cookie_counts_without_the_page_for_showing_a_file_alone() {
         ("Sec-Fetch-Site", "cross-site"),
         ("Sec-Fetch-Mode", "navigate"),
     ];
-    // Another page learns neither what there is nor whether somebody is signed in.
+    // Another page learns neither the content nor whether a user is signed in.
     for headers in FOREIGN.into_iter().chain([navigation]) {
         for client in [browser.any(), server.client()] {
             let client = headers
@@ -271,7 +271,7 @@ fn a_secret_is_new_at_each_sign_in_and_cannot_be_chosen() {
     let old = with_cookie(&server, &first).header("X-Fileshed-Page", "1");
     old.call("shed_stats", &json!({}))
         .refused(401, "UNAUTHORIZED");
-    // A cookie that comes twice was set by somebody else, too.
+    // If a cookie comes twice, another site has set one of them.
     let twice = browser
         .page()
         .header("Cookie", &format!("{}={planted}", super::browser::COOKIE));

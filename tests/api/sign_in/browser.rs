@@ -95,7 +95,7 @@ impl<'a> Browser<'a> {
     }
 }
 
-/// Somebody who has the secret of a session.
+/// A client with the secret of a session.
 pub(crate) fn with_cookie<'a>(server: &'a TestApp, secret: &str) -> Client<'a> {
     server
         .client()

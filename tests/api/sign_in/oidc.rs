@@ -34,7 +34,7 @@ fn setup(issuer: &str) -> Setup {
         .env("FILESHED_OIDC_CLIENT_SECRET", CLIENT_SECRET)
 }
 
-/// An attempt of a browser: where it is led to, and the cookie of the attempt.
+/// An attempt to sign in: the address to which the browser is redirected, and the cookie of the attempt.
 struct Attempt {
     address: String,
     cookie: String,
@@ -162,7 +162,7 @@ impl Provider {
         Self { standin, lies }
     }
 
-    /// Signs somebody in with these lies.
+    /// Signs a user in with these lies.
     fn sign_in(&self, browser: &Browser<'_>, server: &TestApp, lies: Lies) -> Answer {
         let attempt = Attempt::begin(server);
         let asked = query(&attempt.address);
@@ -203,7 +203,7 @@ fn the_provider_is_asked_as_the_standard_says() {
     assert_eq!((answer.status, answer.header("location")), (303, "../../"));
     assert_eq!(browser.name().as_deref(), Some("Ada"));
     browser.page().call("shed_stats", &json!({})).data();
-    // Nobody is let in without: there is no shared workspace here.
+    // A caller without a session is refused: there is no shared workspace here.
     server
         .call("shed_stats", &json!({}))
         .refused(401, "UNAUTHORIZED");

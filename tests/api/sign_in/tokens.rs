@@ -127,7 +127,7 @@ fn no_other_credential_and_no_other_page_makes_a_token() {
         1,
         "the one of the command line"
     );
-    // Nobody needs one where nobody signs in.
+    // A server without users has no tokens.
     let shared = TestApp::start();
     let browser = Browser::at(&shared);
     make(&browser, &json!({"label": "x"})).refused(403, "ACCESS_DENIED");

@@ -1,4 +1,4 @@
-//! Users who may do nothing any more: what runs for them ends.
+//! Users without access any more: their running processes end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ fn proxy<'a>(app: &'a TestApp, user: &str) -> Client<'a> {
         .header("X-Session-Id", "c1")
 }
 
-/// A background process of a user, and a shell with somebody at it.
+/// Starts a background process of a user, and a shell with an open connection.
 fn begin(app: &TestApp, user: &str) -> (String, Socket) {
     let client = proxy(app, user);
     let line = json!({"command": "echo kept > kept.txt; echo begun; sleep 600"});

@@ -76,7 +76,7 @@ fn a_process_is_seen_fed_and_ended_from_every_server() {
     wait_until("what was sent arrived", || {
         written(&status(&there, &id, "wait=5")) == "got one\n"
     });
-    // A model sees it, too, and whoever waits at one server hears what happens at the other.
+    // A model sees it, too, and a call that waits at one server hears of events at the other.
     let tools = Peer::new(second.as_user("ada")).at("/mcp/terminal");
     let seen = tools.call("get_process_status", &json!({"process_id": id}));
     assert!(seen.to_string().contains("got one"), "{seen}");
@@ -283,7 +283,7 @@ fn tapped() -> Option<(Wiretap, Server, Server)> {
         .env("FILESHED_INSTANCE_ADDRESS", &way.address())
         .start();
     way.lead_to(first.address());
-    // Nobody has to reach the second one.
+    // The second server need not be reachable.
     let second = first.again_with("FILESHED_INSTANCE_ADDRESS", "127.0.0.1:1");
     Some((way, first, second))
 }

@@ -53,7 +53,7 @@ fn introduction(token: &str) -> Value {
     json!({"type": "auth", "token": token})
 }
 
-/// Somebody at a shell, with a key.
+/// Connects a user to a shell, with a key.
 pub(super) fn connect(app: &TestApp, user: &str, id: &str) -> Socket {
     let mut socket = socket(app, user, id);
     socket.say(&introduction(KEY));

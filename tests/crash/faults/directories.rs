@@ -1,4 +1,4 @@
-//! Directories of the server's own that somebody removes, while it runs or not.
+//! Directories of the server's own that are removed by hand, while it runs or not.
 
 use std::path::{Path, PathBuf};
 

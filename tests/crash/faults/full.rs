@@ -1,4 +1,4 @@
-//! A disk that is full: what needs space is refused, and everything else goes on.
+//! A full disk: calls that need space are refused, and everything else works.
 
 use std::io::Write as _;
 
@@ -68,7 +68,7 @@ fn furnished(volume: &Volume, server: &Server) {
     assert!(volume.free() > LARGE as u64 * 2);
 }
 
-/// Everything that was there is there, as it was; nothing half done is beside it.
+/// Asserts that all earlier files are unchanged, and that no incomplete file is beside them.
 fn nothing_is_torn(server: &Server, expected: &[&str]) {
     let ada = server.as_user("ada").chat("chat");
     for zone in ZONES {

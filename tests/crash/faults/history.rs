@@ -190,7 +190,7 @@ const DAMAGES: &[Damage] = &[
         |r| std::fs::remove_dir_all(r).unwrap(),
         Gone,
     ),
-    // Old content is read by nobody but git: what is lost is lost, and everything goes on.
+    // Only git reads old content: the damaged content is lost, and everything else works.
     (
         "a file's content is cut",
         |r| cut(&object(r, "HEAD:d/a.md")),
@@ -339,7 +339,7 @@ fn damaged_groups_are_read_and_written_after_a_restart() {
     damaged("group", true);
 }
 
-/// Whose a file is does not hang on history.
+/// The owner of a file does not depend on history.
 #[test]
 fn owners_stay_where_a_history_is_lost() {
     let Some(setup) = unprivileged::setup() else {

@@ -1,5 +1,5 @@
-//! A pepper or registry that is lost, damaged or another one: nothing is made anew in its place
-//! unless an administrator says so.
+//! A pepper or registry that is lost, damaged or replaced by another: the server makes no new one unless an
+//! administrator says so.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -373,7 +373,7 @@ fn a_registry_that_needs_a_later_version_stops_the_start() {
         &server,
         &["has version 900", "this one knows versions up to"],
     );
-    // It is no loss: nobody is talked into one.
+    // This is no loss, so it cannot be accepted as one.
     let ended = server.run(&["data", "accept-loss", "registry", "--yes"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     put_back(&server.data(), &before);

@@ -1,5 +1,5 @@
-//! Power cuts, as far as one can be told from its outside: what was not flushed is missing, empty or
-//! cut, and the kernel was started anew.
+//! Power cuts, as far as they can be simulated from outside: content that was not flushed is missing, empty
+//! or cut, and the kernel was restarted.
 
 use std::path::{Path, PathBuf};
 

@@ -37,8 +37,8 @@ fn content(server: &Server, user: &str, zone: &str, path: &str) -> Option<String
     (data["returncode"] == 0).then(|| data["stdout"].as_str().unwrap().to_owned())
 }
 
-/// Calls that run end with their answers, commands included; nothing acknowledged is lost, and
-/// what was refused or cut off is whole or not there.
+/// Running calls end with their answers, commands included; no acknowledged change is lost, and a change
+/// that was refused or cut off is whole or absent.
 #[test]
 fn a_stop_under_load_loses_nothing_and_ends_well() {
     let Some(setup) = unprivileged::setup() else {

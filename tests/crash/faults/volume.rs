@@ -134,7 +134,7 @@ impl Volume {
         copy
     }
 
-    /// Makes it `ro` or `rw`. Nobody may have a file of it open for writing.
+    /// Makes it `ro` or `rw`. No process may have a file of it open for writing.
     pub(crate) fn remount(&self, how: &str) {
         self.mount(&["-o", &format!("remount,bind,{how}"), "data"]);
     }

@@ -113,7 +113,7 @@ impl<'t> Caller<'t> {
         }
     }
 
-    /// Calls until somebody says that it is enough, and tells of each call whether it was answered.
+    /// Calls until it is stopped, and reports of each call whether it was answered.
     pub(crate) fn work(&mut self, stopped: &AtomicBool, called: impl Fn(bool)) {
         while !stopped.load(Ordering::Relaxed) {
             let place = PLACES[self.rng.below(3) as usize];

@@ -18,7 +18,7 @@ use fileshed_test_support::{Server, Setup, eventually, skip, wait_until};
 
 pub(crate) const SERVERS: usize = 3;
 
-/// Whose storage and documents all callers use, each in a conversation of its own.
+/// The user whose storage and documents all callers use, each in a conversation of its own.
 pub(crate) const USER: &str = "emmy";
 
 /// The group whose members all callers are, each as a user.

@@ -70,7 +70,7 @@ impl Specification for NameCall {
     }
 }
 
-/// Somebody who edits.
+/// An editor, by number.
 pub(crate) type Who = usize;
 
 /// A file that is changed by locked edits alone, once it is made.
@@ -161,7 +161,7 @@ impl Mode {
     }
 }
 
-/// A file of a group: nothing, or its owner and mode.
+/// A call for a file of a group, whose state is its owner and mode; `None` if the file does not exist.
 #[derive(Clone, Debug)]
 pub(crate) enum OwnedCall {
     /// Makes the file, or writes it anew with the mode that its owner asks for; refused where only its

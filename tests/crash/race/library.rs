@@ -77,7 +77,7 @@ fn race(zone: &'static str, directory: &str) {
         assert!(!crate::race::field::contains(&history, CANARY));
         assert!(!crate::race::field::contains(&history, NAME));
     }
-    // The ledger, too, is in order: nothing waits for a repair, and space is what a walk finds.
+    // The registry is in order, too: no repair is pending, and the space is that of the files.
     run_one(
         &core.runs,
         &core.store.zone(&caller, zone, None).unwrap(),
@@ -195,7 +195,7 @@ fn run(runs: &Runs, zone: &Zone<'_>, tally: &Tally, round: u64) {
     }
 }
 
-/// Runs a command; what it printed, or as much in failure.
+/// Runs a command; returns its output, or its error output in failure.
 fn run_one(
     runs: &Runs,
     zone: &Zone<'_>,

@@ -1,4 +1,5 @@
-//! The same by a command of the user: where every program may run, it swaps what the terminal walks.
+//! The same race by a command of the user: where every program may run, it swaps the directories that the
+//! terminal walks.
 
 use serde_json::json;
 

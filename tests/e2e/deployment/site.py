@@ -98,7 +98,7 @@ class Site:
             return self._names[0]
         sent = headers or as_user(user)
         mark = len(self.proxy_said())
-        # Nobody else calls by HEAD, and the line of a call before may come after its answer.
+        # No other caller uses HEAD; the log line of an earlier call may come after its answer.
         web.request("HEAD", f"{self.url}/health", headers=sent)
         return check.until("the proxy says so", lambda: self._served(mark, "HEAD"))[0]
 

@@ -197,7 +197,8 @@ class Caller(threading.Thread):
         self.join()
 
     def everything_is_there_once(self) -> None:
-        # As the file: what a command shows in an answer has a bound, and a fast machine writes more.
+        # Read as a file, because the output of a command in an answer is limited, and a fast machine writes
+        # more.
         answer = web.request("GET", self._site.url + LOG, headers=as_user(self.user))
         check.equal(f"the file: {answer.text[:300]}", answer.status, 200)
         lines = answer.text.splitlines()

@@ -67,7 +67,7 @@ class OpenWebUI:
             environment["ENABLE_FORWARD_USER_INFO_HEADERS"] = "true"
         if naming is Naming.SIGNED:
             environment["FORWARD_USER_INFO_HEADER_JWT_SECRET"] = jwt_secret
-        # -P: what lies beside the launcher hides no module of Open WebUI.
+        # -P: no file beside the launcher hides a module of Open WebUI.
         command = [self._python, "-P", LAUNCHER, LOOPBACK, self._port]
         self.process = Process("open-webui", command, environment, self._directory)
         check.until("Open WebUI answers", self._answers)

@@ -14,7 +14,7 @@ def run(world: World) -> None:
         _forged(world, fileshed)
     _suspended(world)
     with world.connected("session", webui_secret_key=world.webui.secret_key) as fileshed:
-        # Nobody is asked now.
+        # This time the server does not ask Open WebUI.
         _own(world)
         _forged(world, fileshed)
 

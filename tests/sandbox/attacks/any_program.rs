@@ -1,5 +1,5 @@
-//! Machine code that users bring, where every program may run: what argument rules and lists of
-//! programs held back before, the kernel alone holds back here.
+//! Machine code that users bring, where every program may run: the kernel alone holds back what argument
+//! rules and lists of programs held back before.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ fn no_system_call_by_number_is_left_that_leads_out() {
 #[test]
 fn memory_of_every_kind_is_bounded() {
     const LIMIT: u64 = 64;
-    // Data, twice the limit; the stack; what processes share by name.
+    // Data, at twice the limit; the stack; memory that processes share by name.
     const MOST: u64 = 2 * LIMIT + 8 + LIMIT / 2;
     let Some(compiled) = Compiled::new("shared") else {
         return;

@@ -1,6 +1,6 @@
-//! Machine code of an attacker, compiled here and run as if it had been brought to run: what is
-//! left when every rule about arguments was fooled. Played with namespaces and without, under the
-//! account of the tests and one without any right, and with each version of Landlock.
+//! Machine code of an attacker, compiled here and run as if every rule about arguments had been fooled.
+//! Played with namespaces and without, under the account of the tests and one without any right, and with
+//! each version of Landlock.
 
 use fileshed_test_support::skip;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -109,7 +109,7 @@ fn about_file(file: &Path) -> impl PartialEq + std::fmt::Debug + use<> {
     )
 }
 
-/// Plays the whole program once; what went through.
+/// Plays the whole program once; returns the attacks that succeeded.
 pub(super) fn play(
     program: &Path,
     separate: bool,
@@ -224,8 +224,8 @@ fn a_planted_program_is_not_loaded() {
 }
 
 /// Without namespaces the supervisor judges a mapping by a descriptor that another thread of the command
-/// can exchange before the kernel goes on. Whoever has such a thread runs machine code already, and can
-/// make more of it without a file: what holds then is everything else.
+/// can exchange before the kernel goes on. A command with such a thread runs machine code already, and can
+/// make more of it without a file: all other layers still hold.
 #[test]
 fn machine_code_of_a_zone_is_refused_and_gains_nothing_in_a_race() {
     let Some(compiled) = Compiled::new("race") else {

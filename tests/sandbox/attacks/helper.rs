@@ -63,7 +63,7 @@ pub(crate) fn ways() -> impl Iterator<Item = bool> {
         .filter(|separate| !separate || needs_namespaces())
 }
 
-/// An order as the program reads it: what is about the program itself is one part of it.
+/// An order as the program reads it: one part of it has all that concerns the program itself.
 fn job_spec(order: &Value) -> Value {
     let mut spec = order.clone();
     let parts = spec.as_object_mut().expect("an object");

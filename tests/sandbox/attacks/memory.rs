@@ -179,7 +179,7 @@ fn who_has_most_watches_of_epoll_is_ended_where_none_is_left() {
             ready(modest);
             helper.end_most_watches();
             assert_eq!(many.join().expect("it ended"), None, "killed");
-            // Nobody is left who has many.
+            // No command with many watches is left.
             helper.end_most_watches();
             modest.write("zone/end", "");
             assert_eq!(few.join().expect("it ended"), Some(0));

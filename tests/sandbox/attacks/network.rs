@@ -1,4 +1,4 @@
-//! Attacks that want to reach somebody over a socket.
+//! Attacks that try to reach a listener over a socket.
 
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
@@ -6,8 +6,8 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 
 use super::Scene;
 
-/// `{T}`, `{U}` and `{A}` are the TCP port, the UDP port and the abstract name of somebody who
-/// listens; a socket of theirs lies in `{Z}/socket` and `{O}/socket`.
+/// `{T}`, `{U}` and `{A}` are the TCP port, the UDP port and the abstract name of listeners; `{Z}/socket`
+/// and `{O}/socket` are sockets of a listener.
 const ROWS: &[(&str, &[&str])] = &[
     ("curl", &["-m2", "-T", "a", "http://127.0.0.1:{T}/"]),
     (
@@ -106,7 +106,7 @@ const ROWS: &[(&str, &[&str])] = &[
             "import socket; socket.socket(2, 1).sendto(b'x', 0x20000000, ('127.0.0.1', {T}))",
         ],
     ),
-    // A pair is allowed; what it is connected to cannot be changed.
+    // A pair is allowed; its peer cannot be changed.
     (
         "python3",
         &[

@@ -76,7 +76,7 @@ const BY_CONTENT: &[Row] = &[
     ("jq", &["-n", "-L", ".", "include \"linked\"; x"]),
 ];
 
-/// Links that somebody planted in the zone.
+/// Links that another user planted in the zone.
 const LINKED: &[Row] = &[
     ("grep", &["-R", "", "."]),
     ("rg", &["--no-config", "-L", "", "."]),

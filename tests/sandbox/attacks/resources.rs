@@ -149,8 +149,8 @@ enum Bound {
 
 use Bound::{AtMost, NoCall, OfProcess};
 
-/// A resource that the kernel counts: what `counted.c` calls it, the kernel's own names for its
-/// limits, and the bound.
+/// A resource that the kernel counts: its name in `counted.c`, the kernel's own names for its limits, and
+/// the bound.
 struct Counted(&'static str, &'static [&'static str], Bound);
 
 /// Everything that a Linux kernel counts for an account, for a namespace of accounts or for the

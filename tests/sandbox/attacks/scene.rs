@@ -82,8 +82,8 @@ impl Scene {
         std::fs::set_permissions(self.path(name), rights).expect("set");
     }
 
-    /// Runs a program in the zone, held by nothing: it makes what an attack uses. Nothing happens where
-    /// it is not installed.
+    /// Runs a program in the zone without a sandbox, to make files that an attack uses. Does nothing if the
+    /// program is not installed.
     pub(super) fn prepare(&self, program: &str, arguments: &[&str]) {
         if let Some(program) = installed(program) {
             let arguments = arguments.iter().map(|text| self.fill(text));
@@ -117,8 +117,8 @@ impl Scene {
         self.attack_with(program, arguments, &json!({}))
     }
 
-    /// Runs a program as the server would on this machine, with nothing checked. `None`, and noted
-    /// as skipped, if it is not installed. What else was in its session is killed at its end.
+    /// Runs a program as the server would on this machine, with no rules about arguments. `None`, and noted
+    /// as skipped, if it is not installed. The other processes of its session are killed at its end.
     pub(crate) fn attack_with(
         &self,
         program: &str,
@@ -223,7 +223,7 @@ impl Scene {
         if separate {
             self.separate(&mut order);
         }
-        // Somebody else's open file, which every child inherits.
+        // An open file of another user, which every child inherits.
         let inherited = std::fs::File::open(self.path("other/secret")).expect("opened");
         rustix::io::fcntl_setfd(inherited.as_fd(), rustix::io::FdFlags::empty()).expect("set");
         let helper = Helper::start_as(CANARY, account);
@@ -275,7 +275,7 @@ impl Scene {
         }
     }
 
-    /// Plays an attack; what it achieved.
+    /// Plays an attack, and returns what it achieved.
     pub(super) fn fault(
         &self,
         separate: bool,

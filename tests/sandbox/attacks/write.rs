@@ -207,7 +207,7 @@ const CALLS: &[Row] = &[
     ),
 ];
 
-/// Links that somebody planted in the zone.
+/// Links that another user planted in the zone.
 const LINKED: &[Row] = &[
     ("tee", &["link"]),
     ("sed", &["-i", "--follow-symlinks", "s/c/x/", "link"]),

@@ -244,7 +244,7 @@ fn git_clones_through_the_proxy() {
     }
 }
 
-/// An order for git with its parts for http. None where it has none.
+/// Returns an order for git with its parts for http; `None` if they are not installed.
 fn git_order(grant: &EgressGrant) -> Option<Value> {
     let mut execute = vec![installed("git")?, loader()];
     for name in ["git", "git-remote-http"] {
@@ -274,7 +274,7 @@ struct TlsServer {
 }
 
 impl TlsServer {
-    /// None where openssl is not installed.
+    /// `None` if openssl is not installed.
     fn start(directory: &Path) -> Option<Self> {
         let openssl = installed("openssl")?;
         let made = Command::new(&openssl)

@@ -23,7 +23,7 @@ struct Seen {
 }
 
 /// A server that answers `/file`, `/to/<address>` with a redirect, `/endless`, `/large`, `/slow`,
-/// `/sound.wav` and the files of a directory below `/files/`. What is no HTTP is counted.
+/// `/sound.wav` and the files of a directory below `/files/`. Bytes that are no HTTP are counted.
 pub(crate) struct Origin {
     port: u16,
     seen: Arc<Seen>,
@@ -143,7 +143,7 @@ fn answer(seen: &Seen, mut stream: TcpStream) {
             while matches!(&ended, Err(error) if error.kind() == ErrorKind::Interrupted) {
                 ended = reader.read(&mut [0; 16]);
             }
-            // The other side closes it, and nobody else: what else ends it is told by the test.
+            // Only the other side may close the connection; any other end of it fails the test.
             let is_reset = |error: &Error| error.kind() == ErrorKind::ConnectionReset;
             assert!(
                 ended.as_ref().map_or_else(is_reset, |count| *count == 0),
@@ -194,7 +194,7 @@ pub(crate) fn sound() -> Vec<u8> {
     bytes
 }
 
-/// A port on which somebody listens and nobody may arrive.
+/// A port with a listener that no connection may reach.
 pub(crate) struct Unseen {
     listeners: Vec<TcpListener>,
     port: u16,

@@ -153,7 +153,7 @@ fn lines_of_all_users_are_bounded_together() {
         settings.exec_max_total = 1;
         settings.terminal_max_processes = 1;
     });
-    // As many as two users may have: nobody alone takes the places of all.
+    // Two users have a process each, so that no user alone takes all permits.
     let ran = scene
         .attend(&caller("alice"), "/storage", "sleep 1000", &[], |job| {
             let others = scene.attend(&caller("bob"), "/storage", "sleep 1000", &[], |other| {

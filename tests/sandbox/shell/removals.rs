@@ -1,4 +1,4 @@
-//! `rm` in lines: where there is a bin, what it removes of the storage goes there.
+//! `rm` in lines: with a bin, files that it removes from storage go there.
 
 use std::num::NonZeroU64;
 
@@ -167,8 +167,8 @@ fn what_is_held_open_in_the_bin_counts() {
     assert_eq!(rows[0].totals.bytes, 1_000_000);
 }
 
-/// Asks the server by the socket of its shell, and prints the answers. What is named is nothing that a
-/// line may remove by it.
+/// Asks the server by the socket of its shell, and prints the answers. None of the named files may be
+/// removed by a line in this way.
 const ATTACK: &str = r"
 import array, os, socket, sys
 server = socket.socket(fileno=890)

@@ -178,7 +178,7 @@ fn what_had_such_a_name_before_keeps_it() {
     let alice = server.as_member("alice", "team");
     for (zone, directory) in zones(&server) {
         begin(&alice, &zone);
-        // As a former server, or somebody at the machine, has made them.
+        // Names as a former server, or a person at the machine, has made them.
         std::fs::create_dir_all(directory.join("old/NUL")).unwrap();
         for name in ["x.", "old/NUL/y ", "old/aux.txt"] {
             std::fs::write(directory.join(name), "old").unwrap();
@@ -220,7 +220,7 @@ fn what_had_such_a_name_before_keeps_it() {
 const ENDLESS: &str = "CREATE TABLE t (x); WITH RECURSIVE n (x) AS \
     (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
 
-/// Also where the command fails: what it left is there, under a name that its caller has to know.
+/// A command that fails is told, too, under which names its files are now.
 #[test]
 fn what_a_command_that_was_ended_left_is_told() {
     let endless = |client: &Client<'_>, zone: &Value, name: &str, seconds: u32| {

@@ -1,5 +1,5 @@
-//! There is no shell: what plainly is one's syntax is taught, and the same characters in a text
-//! are text.
+//! Commands without a shell: plain shell syntax is refused with an explanation, and the same characters in
+//! a text are text.
 
 use serde_json::json;
 

@@ -45,8 +45,8 @@ impl Provocation {
     }
 }
 
-/// Asserts that every declared code of every operation was provoked, and every code at all. What needs
-/// a command that this machine lacks is skipped, and so is this.
+/// Asserts that every declared code of every operation was provoked, and every code at all. Cases that need
+/// a command that this machine lacks are skipped, and so is this check.
 #[track_caller]
 pub(crate) fn assert_all_provoked(provoked: Vec<Provocation>) {
     let found: BTreeSet<(String, String)> = provoked

@@ -1,4 +1,4 @@
-//! Changes: where they are entered, and what is left of those that were cut off.
+//! Changes of databases: the record of each, and leftovers of those that were interrupted.
 
 use std::io::Write as _;
 use std::net::TcpStream;

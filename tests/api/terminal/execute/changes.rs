@@ -256,7 +256,7 @@ fn an_edit_that_is_saved_while_a_line_runs_stays_saved() {
     assert_eq!(stdout(&ran(&ours, "cat a.md b.md")), "saved\nline\n");
 }
 
-/// The line wins, and whoever edits is told before anything is replaced.
+/// The line's change is kept, and the editor is told before it is replaced.
 #[test]
 fn what_a_line_changes_under_a_later_lock_is_not_lost() {
     let app = TestApp::start();

@@ -57,7 +57,7 @@ fn assert_sound(client: &Client<'_>, repository: &Repository) {
     repository.assert_sound();
 }
 
-/// Three commits in a zone; what is said of it besides goes into each call.
+/// Makes three commits in a zone, which the arguments of each call name.
 fn furnish(client: &Client<'_>, of: &Value) {
     let write = |path: &str, content: &str, overwrite: bool| {
         let mut call = of.clone();

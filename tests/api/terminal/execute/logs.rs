@@ -1,4 +1,4 @@
-//! `/logs`: what processes wrote, as files that can only be read.
+//! `/logs`: the output of processes, as read-only files.
 
 use fileshed_test_support::{TestApp, eventually};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `gitignore` of searches: what git itself would leave out.
+//! `gitignore` of searches: they leave out the files that git itself leaves out.
 
 use std::collections::BTreeSet;
 

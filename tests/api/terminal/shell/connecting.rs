@@ -210,7 +210,8 @@ fn a_shell_of_a_chat_without_a_name_is_the_one_of_the_chat_that_it_becomes() {
         assert!(listed.status == 200);
         let is_the_first = shown.contains("\n<new>");
         if !is_the_first {
-            // A new one, because somebody was still at the first: the next call is not to find it.
+            // This is a new shell, because the first was still in use: the next call must not find this
+            // one.
             drop(socket);
             client.send("DELETE", &entry(&again), b"");
         }
