@@ -39,6 +39,17 @@ pub fn is_page(content_type: &str) -> bool {
     kind == "text/html"
 }
 
+/// Returns `true` if a browser shows a file of this type as nothing that could pass for a page: a picture
+/// without text of its own, sound, a film, a PDF or plain text.
+#[must_use]
+pub fn is_no_page(content_type: &str) -> bool {
+    let kind = content_type.split(';').next().unwrap_or_default();
+    let is_media = ["image/", "audio/", "video/"]
+        .iter()
+        .any(|media| kind.starts_with(media));
+    (is_media && kind != "image/svg+xml") || [TEXT, "application/pdf"].contains(&kind)
+}
+
 /// The value of the header `Content-Type`, with the encoding of a text. `whole` where `beginning` is
 /// all that the file has. Without a parameter, JSON and the like are in UTF-8.
 #[must_use]

@@ -42,6 +42,7 @@ pub fn statuses(code: Code) -> &'static [StatusCode] {
         | Code::GroupNotFound
         | Code::CommandNotFound
         | Code::UnknownOperation => &[StatusCode::NOT_FOUND],
+        Code::LinkUsedUp => &[StatusCode::GONE],
         Code::MethodNotAllowed => &[StatusCode::METHOD_NOT_ALLOWED],
         Code::FileExists | Code::TableExists | Code::NotInEditMode => &[StatusCode::CONFLICT],
         Code::PreconditionFailed => &[StatusCode::PRECONDITION_FAILED],

@@ -43,7 +43,7 @@ pub use fileshed_storage as storage;
 pub use fileshed_tables as tables;
 pub use fileshed_text as text;
 pub use fileshed_transfer as transfer;
-pub use fileshed_transfer::{Transfer, archive, attachments, link, publication};
+pub use fileshed_transfer::{Transfer, archive, attachments, link, link_terms, publication};
 #[cfg(feature = "catalogue")]
 pub use fileshed_types::catalogue_test;
 pub use fileshed_types::{

@@ -45,6 +45,8 @@ const LOOKS: u64 = 4;
 /// Slow refusals of one address at once, and of all.
 const REFUSALS_PER_ADDRESS: u64 = 8;
 const REFUSALS: u64 = 64;
+/// Passwords that are checked at once: each takes 7 MiB.
+const GUESSES: u64 = 16;
 
 /// The pools of the surfaces.
 #[derive(Debug)]
@@ -61,6 +63,8 @@ pub(super) struct Admission {
     pub(super) looks: FairSemaphore,
     /// Refusals of wrong credentials.
     pub(super) refusals: FairSemaphore,
+    /// Passwords of links that are checked: one of a link at a time.
+    pub(super) guesses: FairSemaphore,
     /// How long a call waits for its permit.
     patience: Duration,
 }
@@ -105,6 +109,7 @@ impl Admission {
                 Pool::Refusals,
                 Shares::fixed(REFUSALS_PER_ADDRESS, REFUSALS),
             ),
+            guesses: limiter.open(Pool::LinkGuesses, Shares::fixed(1, GUESSES)),
             patience: config.core.timings.calls.permit,
         }
     }

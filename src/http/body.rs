@@ -19,7 +19,7 @@ use crate::json;
 use crate::json::{TopLevel, VALUES_MAX};
 
 /// Largest body of an endpoint that takes a small one.
-const SMALL_BYTES: usize = 8 * 1024;
+pub(super) const SMALL_BYTES: usize = 8 * 1024;
 /// Least bytes of a body within each [`RATE_WINDOW`]: of one that is held in memory, and of one that goes to
 /// disk as it arrives.
 const CALL_RATE: usize = 1024 * 1024;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::Query;
+use axum::http::request::Parts;
 use axum::routing::{any, get, post};
 use fileshed_core::{
     Caller, CallerView, Channel, Chat, Core, Error, Zone, ZoneName, ZonePath, diagnostics,
@@ -34,7 +35,7 @@ mod page;
 pub(in crate::http) mod resumable;
 
 pub(super) use page::{
-    escaped, is_wanted as is_page_wanted, page as show_page, refused as show_refusal,
+    Language, Page, escaped, is_wanted as is_page_wanted, refused as show_refusal,
 };
 
 /// The addresses of files.
@@ -49,6 +50,9 @@ pub(super) fn routes() -> Router<Arc<Server>> {
             get(SURFACE.handler(content::fetch)).put(SURFACE.handler(content::store)),
         )
         .route("/links/{token}", get(link::open).post(link::bring))
+        .route("/links/{token}/list", get(link::list))
+        .route("/links/{token}/content", get(link::fetch))
+        .route("/links/{token}/password", post(link::enter))
 }
 
 /// The query of an address.
@@ -67,13 +71,7 @@ impl FileQuery {
     /// Reads the query of a call. A chat in it becomes the caller's, and must be that of the headers
     /// if they name one.
     pub(super) fn of(call: &mut Call) -> Result<Self, Error> {
-        // Bytes that are not UTF-8 would be read as another name.
-        let text = percent_decode_str(call.parts.uri.query().unwrap_or_default());
-        let is_utf8 = text.decode_utf8().is_ok();
-        let query: Self = match Query::try_from_uri(&call.parts.uri) {
-            Ok(Query(query)) if is_utf8 => query,
-            _ => return Err(FileQueryError::Unreadable.into()),
-        };
+        let query = Self::read(&call.parts)?;
         if let Some(chat) = Self::given(query.chat.as_ref()) {
             let chat = Chat::parse(chat).ok_or(FileQueryError::Chat)?;
             if !call.caller.enter(chat) {
@@ -81,6 +79,17 @@ impl FileQuery {
             }
         }
         Ok(query)
+    }
+
+    /// Reads the query of a request.
+    fn read(request: &Parts) -> Result<Self, FileQueryError> {
+        // Bytes that are not UTF-8 would be read as another name.
+        let text = percent_decode_str(request.uri.query().unwrap_or_default());
+        let is_utf8 = text.decode_utf8().is_ok();
+        match Query::try_from_uri(&request.uri) {
+            Ok(Query(query)) if is_utf8 => Ok(query),
+            _ => Err(FileQueryError::Unreadable),
+        }
     }
 
     /// The zone that is named; where none is, the one of this name.

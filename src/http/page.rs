@@ -9,6 +9,7 @@
 mod assets;
 mod changes;
 mod details;
+mod links;
 mod lists;
 
 use std::sync::Arc;
@@ -45,6 +46,7 @@ pub(super) fn routes() -> Router<Arc<Server>> {
             "/page/lease/end",
             post(answer(FileQuery::of, details::end_lease)),
         )
+        .route("/page/link", post(SURFACE.handler(links::change)))
         .route("/page/search", get(asked(PageQueryError, lists::search)))
         .route(
             "/page/uploads",

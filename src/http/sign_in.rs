@@ -23,7 +23,7 @@ use serde_json::json;
 
 use crate::http::call::{ServerRequest, Surface};
 use crate::http::envelope::HandlerError;
-use crate::http::files::{escaped, show_page, show_refusal};
+use crate::http::files::{Language, Page, escaped, show_refusal};
 use crate::http::identity::is_by_page;
 use crate::http::serve::current;
 use crate::http::{Server, body, envelope, pool};
@@ -239,7 +239,7 @@ impl IntoResponse for PageError {
         if envelope::is_ours(self.0.code()) {
             envelope::failure(self.0)
         } else {
-            show_refusal(&self.0)
+            show_refusal(Language::English, &self.0)
         }
     }
 }
@@ -334,7 +334,7 @@ fn button(principal: &Principal) -> Response {
         "<p>This opens the files of <strong>{name}</strong> in this browser. The link works once.</p>\n\
          <form method=\"post\"><button type=\"submit\">Open the files</button></form>"
     );
-    let mut response = show_page(StatusCode::OK, "Open files", &content, "");
+    let mut response = Page::new(Language::English, "Open files", &content).answer();
     // With another policy, a browser does not send the origin of the form.
     let policy = HeaderValue::from_static("same-origin");
     response.headers_mut().insert(REFERRER_POLICY, policy);

@@ -5,12 +5,13 @@
 use fileshed_core::chat_host::Task;
 use fileshed_core::extraction::document_text;
 use fileshed_core::link::Purpose;
+use fileshed_core::link_terms::LinkTerms;
 use fileshed_core::publication::{PublicationError, PublishedFile};
 use fileshed_core::settings::LinkHost;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::{Entry, Kind};
 use fileshed_core::text::Encoding;
-use fileshed_core::{Channel, Zone, ZonePath};
+use fileshed_core::{Channel, Secret, Zone, ZonePath};
 
 use super::arguments::ArgumentError;
 use super::markdown;
@@ -28,14 +29,16 @@ pub struct Request {
     zone: Option<String>,
     /// With upload its directory
     path: Option<String>,
-    /// Instead a page to send files
+    /// Instead take files
     #[serde(default)]
     upload: bool,
-    /// Instead all files in a browser, once
+    /// Instead all files, once
     #[serde(default)]
     workspace: bool,
-    /// To end sooner
     expires_hours: Option<u64>,
+    password: Option<String>,
+    /// At most
+    downloads: Option<u64>,
     /// For zone group
     group: Option<String>,
 }
@@ -67,6 +70,12 @@ pub struct Response {
     /// When the link ends; absent where it does not end by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
+    /// Whether it opens with the password only.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    password: bool,
+    /// Downloads that are left; absent without a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    downloads_left: Option<u64>,
     /// Whether the file shows with the answer; absent where it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) attached: Option<bool>,
@@ -75,7 +84,7 @@ pub struct Response {
 impl Operation for LinkCreate {
     const ID: &str = "shed_link_create";
     const SUMMARY: &str = "Create a link";
-    const DOC: &str = "Make a download link for a file or directory; show clickable_link as it is; an SVG shows in the chat. shed_link_create(zone=\"storage\", path=\"notes/todo.md\")";
+    const DOC: &str = "Make a download link; show clickable_link as it is; an SVG shows in the chat. shed_link_create(zone=\"storage\", path=\"notes/todo.md\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::ADDS.each_time().outside();
     const ERRORS: &[Code] = errors![
@@ -154,6 +163,8 @@ impl Operation for LinkCreate {
         // makes links for other people.
         let is_public = purpose == Purpose::Upload
             || request.expires_hours.is_some()
+            || request.password.is_some()
+            || request.downloads.is_some()
             || caller.channel == Some(Channel::Page);
         let published = if is_public {
             Ok(None)
@@ -176,8 +187,12 @@ impl Operation for LinkCreate {
         if let Some((file, attached)) = published {
             return Ok(reply_of(file, attached || is_shown, is_picture));
         }
-        let hours = request.expires_hours;
-        let link = core.transfer.create_link(&zone, &path, purpose, hours)?;
+        let terms = LinkTerms {
+            hours: request.expires_hours,
+            password: request.password.map(Secret::new),
+            downloads: request.downloads,
+        };
+        let link = core.transfer.create_link(&zone, &path, purpose, &terms)?;
         let upload = purpose == Purpose::Upload;
         let filename = link.name(kind);
         let message = if upload {
@@ -191,6 +206,8 @@ impl Operation for LinkCreate {
         Ok(Reply::new(
             Response {
                 clickable_link: markdown::link(purpose, &link.url, &filename, is_picture),
+                password: link.has_password(),
+                downloads_left: link.downloads_left(),
                 filename: Some(filename),
                 file_id: Some(link.id),
                 download_url: link.url,
@@ -244,6 +261,8 @@ pub(crate) fn hand_over(core: &Core, caller: &Caller, path: &ZonePath) -> Result
         upload: false,
         workspace: false,
         expires_hours: None,
+        password: None,
+        downloads: None,
         group: None,
     };
     Ok(LinkCreate::run(core, caller, request)?.data)

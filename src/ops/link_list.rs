@@ -42,6 +42,15 @@ pub struct ListedLink {
     source_path: String,
     /// Whether files are sent to the link instead of taken from it.
     upload: bool,
+    /// Whether it opens with a password only.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    password: bool,
+    /// Number of downloads after which it is used up; absent without a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    downloads_max: Option<u64>,
+    /// Downloads that are left of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    downloads_left: Option<u64>,
 }
 
 /// All links.
@@ -129,6 +138,9 @@ fn listed(core: &Core, link: Link) -> ListedLink {
         source_group: link.group.clone(),
         source_path: link.path.display().to_owned(),
         upload,
+        password: link.has_password(),
+        downloads_max: link.downloads_max,
+        downloads_left: link.downloads_left(),
         file_id: link.id,
         download_url: link.url,
     }
@@ -146,6 +158,9 @@ fn listed_in_openwebui(file: PublishedFile) -> ListedLink {
         source_group: file.group,
         source_path: file.path.display().to_owned(),
         upload: false,
+        password: false,
+        downloads_max: None,
+        downloads_left: None,
         file_id: file.id,
         download_url: file.url,
     }

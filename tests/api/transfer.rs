@@ -11,6 +11,7 @@ mod history;
 mod interrupted;
 mod large;
 mod limits;
+mod link_terms;
 mod links;
 mod names;
 mod resumable;

@@ -180,6 +180,10 @@ mod tests {
                 purpose: "download".to_owned(),
                 created_at: at,
                 expires_at: 100,
+                password: Some("$argon2id$".to_owned()),
+                downloads_max: Some(2),
+                downloads: 1,
+                signed_until: None,
             };
             assert!(registry.add_link(&link, 10).expect("added"));
         }

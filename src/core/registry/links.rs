@@ -27,6 +27,14 @@ row! {
         created_at: i64 = "created_at",
         /// When it ends, in seconds since 1970.
         expires_at: i64 = "expires_at",
+        /// The argon2id hash of its password, if it has one.
+        password: Option<String> = "password",
+        /// The number of downloads after which it is used up; `None` if it never is.
+        downloads_max: Option<i64> = "downloads_max",
+        /// Downloads since the limit was set; not counted without one.
+        downloads: i64 = "downloads",
+        /// The end that its token says, if it has been given another one since.
+        signed_until: Option<i64> = "signed_until",
     }
 }
 
@@ -49,6 +57,27 @@ row! {
         size: i64 = "size",
         /// When it was published, in seconds since 1970.
         created_at: i64 = "created_at",
+    }
+}
+
+/// The beginning of the zone of a link with a password or a limit. Servers that do not know these terms
+/// cannot read the zone, so to them there is no such link.
+const GUARDED: &str = "guarded:";
+
+impl LinkRow {
+    /// The zone as the table has it.
+    fn stored_zone(&self) -> String {
+        let is_guarded = self.password.is_some() || self.downloads_max.is_some();
+        let mark = if is_guarded { GUARDED } else { "" };
+        format!("{mark}{}", self.zone)
+    }
+
+    /// The row of a link as it was before it was stored.
+    fn from_stored(mut self) -> Self {
+        if let Some(zone) = self.zone.strip_prefix(GUARDED) {
+            self.zone = zone.to_owned();
+        }
+        self
     }
 }
 
@@ -78,25 +107,57 @@ impl Registry {
             if count(transaction, &link.tenant, link.created_at)? >= limit {
                 return Ok(false);
             }
-            link.insert(transaction, NO_MORE, "")
+            let stored = LinkRow {
+                zone: link.stored_zone(),
+                ..link.clone()
+            };
+            stored.insert(transaction, NO_MORE, "")
         })
     }
 
     /// Returns the link of that id, expired or not.
     pub fn link(&self, id: &str) -> Result<Option<LinkRow>> {
-        LinkRow::first(self, "WHERE id = ?1", [id])
+        let row = LinkRow::first(self, "WHERE id = ?1", [id])?;
+        Ok(row.map(LinkRow::from_stored))
     }
 
     /// Returns the links of a tenant that have not expired, oldest first.
     pub fn links(&self, tenant: &str, now: i64) -> Result<Vec<LinkRow>> {
         let condition = "WHERE home = ?1 AND expires_at > ?2 ORDER BY created_at, rowid";
-        LinkRow::all(self, condition, (tenant, now))
+        let rows = LinkRow::all(self, condition, (tenant, now))?;
+        Ok(rows.into_iter().map(LinkRow::from_stored).collect())
     }
 
     /// Returns the links of all tenants that have not expired, oldest first, at most so many.
     pub fn links_of_all(&self, now: i64, most: u32) -> Result<Vec<LinkRow>> {
         let condition = "WHERE expires_at > ?1 ORDER BY created_at, rowid LIMIT ?2";
-        LinkRow::all(self, condition, (now, most))
+        let rows = LinkRow::all(self, condition, (now, most))?;
+        Ok(rows.into_iter().map(LinkRow::from_stored).collect())
+    }
+
+    /// Gives a link of a tenant the terms of `link`; returns `false` if the tenant has none of that id.
+    /// If `recount`, the downloads so far do not count.
+    pub fn change_link(&self, link: &LinkRow, recount: bool) -> Result<bool> {
+        let change = "UPDATE links SET password = ?3, downloads_max = ?4, expires_at = ?5,
+             signed_until = ?6, zone = ?7,
+             downloads = CASE WHEN ?8 = 1 THEN 0 ELSE downloads END
+             WHERE home = ?1 AND id = ?2";
+        let zone = link.stored_zone();
+        let terms = (&link.password, link.downloads_max, link.expires_at);
+        let values = (
+            (&link.tenant, &link.id),
+            terms,
+            (link.signed_until, &zone, i64::from(recount)),
+        );
+        self.changes(change, values)
+    }
+
+    /// Counts a download of a link with a limit; returns `false` if it is used up. One statement, so
+    /// that servers on the same registry keep the limit together.
+    pub fn count_download(&self, id: &str) -> Result<bool> {
+        let count = "UPDATE links SET downloads = downloads + 1
+             WHERE id = ?1 AND downloads < downloads_max";
+        self.changes(count, [id])
     }
 
     /// Forgets a link of a tenant; returns `false` if it has none of that id.

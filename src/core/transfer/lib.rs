@@ -8,6 +8,7 @@ mod attachment_cache;
 pub mod attachments;
 pub mod link;
 mod link_key;
+pub mod link_terms;
 pub mod publication;
 pub mod resumable;
 mod transfer;

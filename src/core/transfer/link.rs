@@ -10,17 +10,20 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::link_key::{ID_BYTES, LinkToken};
+use crate::link_terms::{
+    DOWNLOADS_MAX, LinkChange, LinkProof, LinkTerms, PASSWORD_CHARACTERS, expect_limit, hash_of,
+};
 use crate::transfer::Transfer;
 use fileshed_registry::LinkRow;
 use fileshed_storage::{Entry, Kind};
 use fileshed_types::group::GroupId;
 use fileshed_types::settings::GroupSource;
 use fileshed_types::{
-    Caller, Channel, Chat, Code, Error, GroupClaim, Hint, NextCall, Repeat, UserId, diagnostics,
-    names, random, timings,
+    Caller, Channel, Chat, Code, Error, GroupClaim, Hint, NextCall, Repeat, Secret, UserId,
+    diagnostics, names, random, timings,
 };
 use fileshed_zones::store::Store;
-use fileshed_zones::zone::{Zone, ZoneName, ZonePath, expect_write_scope};
+use fileshed_zones::zone::{Zone, ZoneName, ZonePath, expect_write_scope, is_git_name};
 
 names! {
     /// The purpose of a link.
@@ -54,6 +57,12 @@ pub struct Link {
     pub expires_at: Timestamp,
     /// In whose name it acts: its maker, in the conversation that it was made in.
     pub caller: Caller,
+    /// The hash of the password that opens it.
+    pub(crate) password: Option<Secret>,
+    /// The number of downloads after which it is used up.
+    pub downloads_max: Option<u64>,
+    /// Downloads since that was set.
+    pub downloads: u64,
 }
 
 impl Link {
@@ -75,6 +84,26 @@ impl Link {
         }
     }
 
+    /// What is at `below` its path, and nothing outside of it: no symbolic link leads out.
+    pub fn entry_within(&self, zone: &Zone<'_>, below: &ZonePath) -> Result<Entry, Error> {
+        let top = zone.entry(&self.path)?;
+        if below.is_root() {
+            return Ok(top);
+        }
+        let entry = zone.entry(&top.path().join_path(below))?;
+        // Its path is that of the directory that is held open, without links.
+        let path = entry.path().clone();
+        let mut segments = path.segments();
+        let is_inside = top
+            .path()
+            .segments()
+            .all(|name| segments.next() == Some(name));
+        if !is_inside || segments.any(is_git_name) {
+            return Err(LinkError::Gone.into());
+        }
+        Ok(entry)
+    }
+
     /// What is at its path now, for its maker.
     pub fn entry(&self, store: &Store) -> Result<Entry, Error> {
         self.open_zone(store)?.entry(&self.path)
@@ -88,26 +117,28 @@ impl Transfer {
         !self.store.public_url().is_empty()
     }
 
-    /// Makes a link to what is at `path`, which ends after so many hours, at the latest when
-    /// `link_expiry_hours` are over.
+    /// Makes a link to what is at `path`, which ends at the latest when `link_expiry_hours` are over.
     pub fn create_link(
         &self,
         zone: &Zone<'_>,
         path: &ZonePath,
         purpose: Purpose,
-        hours: Option<u64>,
+        terms: &LinkTerms,
     ) -> Result<Link, Error> {
-        let most = self.store.settings.link_expiry_hours;
-        let hours = match hours {
-            Some(given) if !(1..=most).contains(&given) => {
-                return Err(LinkError::Hours { given, most }.into());
-            }
-            given => given.unwrap_or(most),
-        };
-        self.create_link_for(zone, path, purpose, timings::hours(hours))
+        let age = self.age(terms.hours)?;
+        self.add_link(zone, path, purpose, age, terms)
     }
 
-    /// Makes a link that ends by itself after this time.
+    /// How long a link may last that is to end after so many hours.
+    fn age(&self, hours: Option<u64>) -> Result<Duration, LinkError> {
+        let most = self.store.settings.link_expiry_hours;
+        match hours {
+            Some(given) if !(1..=most).contains(&given) => Err(LinkError::Hours { given, most }),
+            given => Ok(timings::hours(given.unwrap_or(most))),
+        }
+    }
+
+    /// Makes a link without other terms that ends by itself after this time.
     pub fn create_link_for(
         &self,
         zone: &Zone<'_>,
@@ -115,10 +146,21 @@ impl Transfer {
         purpose: Purpose,
         age: Duration,
     ) -> Result<Link, Error> {
+        self.add_link(zone, path, purpose, age, &LinkTerms::default())
+    }
+
+    fn add_link(
+        &self,
+        zone: &Zone<'_>,
+        path: &ZonePath,
+        purpose: Purpose,
+        age: Duration,
+        terms: &LinkTerms,
+    ) -> Result<Link, Error> {
         zone.expect_write_scope()?;
+        expect_downloads(purpose.as_str(), terms.downloads)?;
         let (caller, settings) = (zone.caller, &self.store.settings);
         let now = self.store.clock.now();
-        let expires_at = now.checked_add(age).unwrap_or(Timestamp::MAX);
         let row = LinkRow {
             id: hex::encode(random::bytes::<ID_BYTES>()?),
             tenant: self.store.tenant_key(caller)?,
@@ -129,7 +171,11 @@ impl Transfer {
             path: path.as_str().to_owned(),
             purpose: purpose.as_str().to_owned(),
             created_at: now.as_second(),
-            expires_at: expires_at.as_second(),
+            expires_at: end_after(now, age),
+            password: terms.password.as_ref().map(hash_of).transpose()?,
+            downloads_max: terms.downloads.map(|most| most as i64),
+            downloads: 0,
+            signed_until: None,
         };
         let limit = settings.link_max_per_user;
         if !self.store.registry.add_link(&row, limit)? {
@@ -156,14 +202,87 @@ impl Transfer {
         let id = of_address.as_deref().unwrap_or(given);
         expect_write_scope(caller)?;
         let tenant = self.store.tenant_key(caller)?;
+        let link = self.link(self.row_of(&tenant, id)?);
         let unknown = || LinkError::Unknown { id: id.to_owned() };
-        let registry = &self.store.registry;
-        let row = registry.link(id)?.filter(|row| row.tenant == tenant);
-        let link = row.and_then(|row| self.link(row)).ok_or_else(unknown)?;
-        if !registry.remove_link(&tenant, id)? {
+        let link = link.ok_or_else(unknown)?;
+        if !self.store.registry.remove_link(&tenant, id)? {
             return Err(unknown().into());
         }
         Ok(link)
+    }
+
+    fn row_of(&self, tenant: &str, id: &str) -> Result<LinkRow, Error> {
+        let row = self.store.registry.link(id)?;
+        let row = row.filter(|row| row.tenant == tenant);
+        Ok(row.ok_or_else(|| LinkError::Unknown { id: id.to_owned() })?)
+    }
+
+    /// Changes the terms of one of the caller's links, at once. Its address stays.
+    pub fn change_link(
+        &self,
+        caller: &Caller,
+        id: &str,
+        change: &LinkChange,
+    ) -> Result<Link, Error> {
+        expect_write_scope(caller)?;
+        let tenant = self.store.tenant_key(caller)?;
+        let unknown = || LinkError::Unknown { id: id.to_owned() };
+        let mut row = self.row_of(&tenant, id)?;
+        let now = self.store.clock.now();
+        if row.expires_at <= now.as_second() {
+            return Err(unknown().into());
+        }
+        if change.hours.is_some() {
+            let age = self.age(change.hours)?;
+            row.signed_until.get_or_insert(row.expires_at);
+            row.expires_at = end_after(now, age);
+        }
+        if let Some(password) = &change.password {
+            row.password = password.as_ref().map(hash_of).transpose()?;
+        }
+        if let Some(downloads) = change.downloads {
+            expect_downloads(&row.purpose, downloads)?;
+            row.downloads_max = downloads.map(|most| most as i64);
+            row.downloads = 0;
+        }
+        let registry = &self.store.registry;
+        if !registry.change_link(&row, change.downloads.is_some())? {
+            return Err(unknown().into());
+        }
+        self.link(row).ok_or_else(|| unknown().into())
+    }
+
+    /// Counts a download through a link; fails if it is used up. Without a limit nothing is counted.
+    pub fn count_download(&self, link: &Link) -> Result<(), Error> {
+        if link.downloads_max.is_some() && !self.store.registry.count_download(&link.id)? {
+            return Err(LinkError::UsedUp.into());
+        }
+        Ok(())
+    }
+
+    /// Returns the proof for a browser that has met a term of a link.
+    #[must_use]
+    pub fn prove(&self, proof: LinkProof, link: &Link) -> Secret {
+        let until = self.seconds().saturating_add(proof.age().as_secs());
+        self.proof_key.sign(proof, link, until)
+    }
+
+    /// Returns `true` if `text` proves that a browser has met a term of a link.
+    #[must_use]
+    pub fn is_proven(&self, proof: LinkProof, link: &Link, text: &Secret) -> bool {
+        self.proof_key.verify(proof, link, text, self.seconds())
+    }
+
+    fn seconds(&self) -> u64 {
+        self.store.clock.now().as_second().unsigned_abs()
+    }
+
+    /// The name of a link's maker; `None` if none is known.
+    #[must_use]
+    pub fn maker_of(&self, link: &Link) -> Option<String> {
+        let user = link.caller.user.as_ref()?;
+        let standing = self.store.registry.standing(user.as_str()).ok()??;
+        Some(standing.name).filter(|name| !name.is_empty())
     }
 
     /// The id of the link with this address: short answers tell the address alone.
@@ -179,9 +298,8 @@ impl Transfer {
         let token = self.link_key.verify(token).ok_or_else(gone)?;
         let now = self.store.clock.now().as_second();
         let row = self.store.registry.link(&hex::encode(token.id))?;
-        let row = row.filter(|row| {
-            now < row.expires_at && u64::try_from(row.expires_at) == Ok(token.expires_at)
-        });
+        let row =
+            row.filter(|row| now < row.expires_at && signed_end(row) == Some(token.expires_at));
         let link = row.and_then(|row| self.link(row)).ok_or_else(gone)?;
         match &link.caller.user {
             Some(user) if self.store.is_gone(user) => Err(gone().into()),
@@ -196,7 +314,7 @@ impl Transfer {
     fn link(&self, row: LinkRow) -> Option<Link> {
         let mut id = [0; ID_BYTES];
         hex::decode_to_slice(&row.id, &mut id).ok()?;
-        let expires_at = u64::try_from(row.expires_at).ok()?;
+        let expires_at = signed_end(&row)?;
         let token = self.link_key.sign(LinkToken { id, expires_at });
         let user = match row.user {
             Some(user) => Some(UserId::parse(&user).ok()?),
@@ -222,6 +340,9 @@ impl Transfer {
                 ..Caller::default()
             },
             group: row.group,
+            password: row.password.map(Secret::new),
+            downloads_max: row.downloads_max.map(|most| most as u64),
+            downloads: row.downloads as u64,
             id: row.id,
         })
     }
@@ -293,6 +414,43 @@ diagnostics! {
             code: FileNotFound,
             hint: "ask whoever gave you the link for a new one",
         },
+        /// Used as often as it may be.
+        #[error("this link has been used as often as it may be")]
+        UsedUp => {
+            code: LinkUsedUp,
+            hint: "ask whoever gave you the link for a new one",
+        },
+        /// A password that is too short to keep guesses off, or too long.
+        #[error(
+            "parameter `password` must have {} to {} characters, got: {characters}",
+            PASSWORD_CHARACTERS.start(),
+            PASSWORD_CHARACTERS.end()
+        )]
+        Password {
+            /// The characters that were sent.
+            characters: usize,
+        } => {
+            code: InvalidParameter,
+            hint: "choose a longer one, such as four words; or leave `password` out",
+            details: { "parameter": "password", "characters": characters },
+        },
+        /// A limit that no link has.
+        #[error("parameter `downloads` must be 1 to {DOWNLOADS_MAX}, got: {given}")]
+        Downloads {
+            /// What was sent.
+            given: u64 = 0,
+        } => {
+            code: InvalidParameter,
+            hint: Repeat::with("downloads", 1),
+            details: { "parameter": "downloads", "received": given, "maximum": DOWNLOADS_MAX },
+        },
+        /// A limit of downloads for a link that takes files.
+        #[error("parameter `downloads` is for links to files, and this one takes files")]
+        NothingToFetch => {
+            code: InvalidParameter,
+            hint: "leave `downloads` out",
+            details: { "parameter": "downloads" },
+        },
         /// A fresh row that cannot be read.
         #[error("a new link could not be read back")]
         Broken => {
@@ -300,6 +458,24 @@ diagnostics! {
             hint: Repeat::default(),
         },
     }
+}
+
+/// The end that the token of a link says.
+fn signed_end(row: &LinkRow) -> Option<u64> {
+    u64::try_from(row.signed_until.unwrap_or(row.expires_at)).ok()
+}
+
+fn end_after(now: Timestamp, age: Duration) -> i64 {
+    let end = now.checked_add(age).unwrap_or(Timestamp::MAX);
+    end.as_second()
+}
+
+/// Fails for a limit that a link of this purpose does not have.
+fn expect_downloads(purpose: &str, downloads: Option<u64>) -> Result<(), LinkError> {
+    if downloads.is_some() && purpose != Purpose::Download.as_str() {
+        return Err(LinkError::NothingToFetch);
+    }
+    expect_limit(downloads)
 }
 
 impl LinkError {
@@ -340,7 +516,12 @@ mod tests {
         let caller = Caller::default();
         let zone = store.zone(&caller, "storage", None).expect("a zone");
         let make = || {
-            let link = transfer.create_link(&zone, &ZonePath::root(), Purpose::Upload, None)?;
+            let link = transfer.create_link(
+                &zone,
+                &ZonePath::root(),
+                Purpose::Upload,
+                &LinkTerms::default(),
+            )?;
             let token = link.url.rsplit('/').next().unwrap_or_default();
             Ok::<_, Error>(token.to_owned())
         };
@@ -364,7 +545,12 @@ mod tests {
         let caller = Caller::default();
         let zone = store.zone(&caller, "storage", None).expect("a zone");
         let make = || {
-            let link = transfer.create_link(&zone, &ZonePath::root(), Purpose::Upload, None);
+            let link = transfer.create_link(
+                &zone,
+                &ZonePath::root(),
+                Purpose::Upload,
+                &LinkTerms::default(),
+            );
             link.expect("a link").url
         };
         assert!(make().starts_with("/links/"));

@@ -8,6 +8,7 @@ use fileshed_zones::store::Store;
 
 use crate::attachment_cache::AttachmentCache;
 use crate::link_key::LinkKey;
+use crate::link_terms::ProofKey;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
 
 /// Everything that moves between zones and the world.
@@ -17,6 +18,8 @@ pub struct Transfer {
     limiter: TransferLimiter,
     /// The key that signs links.
     pub(crate) link_key: LinkKey,
+    /// The key that signs what browsers show of links.
+    pub(crate) proof_key: ProofKey,
     /// Files that are attached to conversations, as far as they are known.
     pub(crate) attachments: AttachmentCache,
 }
@@ -28,6 +31,7 @@ impl Transfer {
         Self {
             limiter: TransferLimiter::new(&store.settings, &store.limiter),
             link_key: LinkKey::of(&store.pepper),
+            proof_key: ProofKey::of(&store.pepper),
             attachments: AttachmentCache::default(),
             store,
         }

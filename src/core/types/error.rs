@@ -62,6 +62,8 @@ names! {
         NotInEditMode = "NOT_IN_EDIT_MODE",
         /// The file behind the link was not shared by fileshed.
         NotAFileshedLink = "NOT_A_FILESHED_LINK",
+        /// *Ours.* The link was used as often as it may be.
+        LinkUsedUp = "LINK_USED_UP",
         /// The pattern does not occur in the file.
         PatternNotFound = "PATTERN_NOT_FOUND",
         /// The command or statement could not be carried out.

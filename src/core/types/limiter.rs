@@ -51,6 +51,8 @@ pools! {
     Looks,
     /// Refusals of wrong credentials, which are slow, by address.
     Refusals,
+    /// Passwords of links that are checked, by link.
+    LinkGuesses,
     /// Commands that run.
     Commands,
     /// Background processes.

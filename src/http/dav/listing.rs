@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
-use axum::http::StatusCode;
 use axum::response::Response;
 use dav_server::fs::DavMetaData as _;
 use percent_encoding::utf8_percent_encode;
 
 use super::node::Node;
-use crate::http::files::{escaped, show_page};
+use crate::http::files::{Language, Page, escaped};
 use crate::http::header::UNRESERVED;
 
 /// The page of a directory that was asked for at this address.
@@ -31,5 +30,5 @@ pub(super) fn page(address: &str, nodes: &[Node]) -> Response {
         );
     }
     list += "</ul>";
-    show_page(StatusCode::OK, "Files", &list, "")
+    Page::new(Language::English, "Files", &list).answer()
 }

@@ -22,7 +22,7 @@ use super::archive::{self, WriteArchive};
 use super::condition::{
     self, ByteRange, ConditionError, RangeError, UnmetPrecondition, Validators,
 };
-use super::page::{CACHE, INERT, ISOLATED_PAGE, VIEWED_DOCUMENT, disposition};
+use super::page::{CACHE, FRAMED_PAGE, INERT, ISOLATED_PAGE, VIEWED_DOCUMENT, disposition};
 use crate::content_type;
 use crate::http::envelope;
 use crate::http::response_body::{self, CHUNK_BYTES};
@@ -34,8 +34,11 @@ pub(in crate::http) enum Presentation {
     Attachment,
     /// It shows what it can.
     Inline,
-    /// It opens pages, and saves everything else.
-    Page,
+    /// It shows files that cannot pass for a page of the server; and pages in a frame of one.
+    Shared {
+        /// `true` if the answer is for such a frame.
+        in_frame: bool,
+    },
     /// It opens pages, and shows what it can of everything else.
     Site,
 }
@@ -236,13 +239,17 @@ impl FileDownload {
         if let Ok(kind) = HeaderValue::from_str(&self.content_type) {
             headers.insert(CONTENT_TYPE, kind);
         }
-        let opens_pages = matches!(opening, Presentation::Page | Presentation::Site);
-        let is_page = opens_pages && content_type::is_page(&self.content_type);
-        let inline = is_page || matches!(opening, Presentation::Inline | Presentation::Site);
-        let policy = match (is_page, inline && self.content_type == "application/pdf") {
-            (true, _) => ISOLATED_PAGE,
-            (false, true) => VIEWED_DOCUMENT,
-            (false, false) => INERT,
+        let is_page = content_type::is_page(&self.content_type);
+        let is_pdf = self.content_type == "application/pdf";
+        let (inline, policy) = match opening {
+            Presentation::Attachment => (false, INERT),
+            Presentation::Shared { in_frame: true } if is_page => (true, FRAMED_PAGE),
+            Presentation::Shared { .. } if !content_type::is_no_page(&self.content_type) => {
+                (false, INERT)
+            }
+            Presentation::Site if is_page => (true, ISOLATED_PAGE),
+            _ if is_pdf => (true, VIEWED_DOCUMENT),
+            _ => (true, INERT),
         };
         headers.insert(CONTENT_DISPOSITION, disposition(&self.name, inline));
         headers.insert(CONTENT_SECURITY_POLICY, policy);

@@ -1,58 +1,186 @@
 //! `/links/<token>`: what a link allows, without any other credential.
 //!
-//! No answer reveals what is stored: neither names nor sizes nor why a link does not work. The
-//! reason why an upload is refused is written for people who do not know what a zone is.
+//! No answer reveals what is stored: neither names nor sizes nor why a link does not work. If the link has
+//! a password, that holds for every address of it until the password came. The reason why an upload is
+//! refused is written for people who do not know what a zone is.
+
+mod guard;
+mod views;
 
 use std::sync::Arc;
 
+use axum::body::{Body, to_bytes};
 use axum::extract::Path;
-use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::http::header::{LOCATION, SET_COOKIE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
 use fileshed_core::link::{Link, LinkError, Purpose};
+use fileshed_core::link_terms::LinkProof;
 use fileshed_core::transfer::{OnConflict, TransferPermit, Upload};
-use fileshed_core::{CallerView, Code, Core, Error, Zone, ZonePath, diagnostics};
+use fileshed_core::{Code, Core, Error, Secret, Zone, ZonePath, diagnostics};
 use serde_json::json;
 
-use super::download::{Download, Presentation};
-use super::{SURFACE, content, page};
-use crate::http::body::BodyReader;
+use super::download::Presentation;
+use super::page::Language;
+use super::{FileQuery, SURFACE, content, page};
+use crate::content_type;
+use crate::http::body::{BodyReader, SMALL_BYTES};
 use crate::http::call::{Call, ServerRequest};
-use crate::http::{Server, envelope, pool};
+use crate::http::{Server, envelope, pool, timer};
 use crate::ops::Reply;
+use views::View;
 
 /// The name in intents, for repairs.
 const OPERATION: &str = "links";
 
-/// `GET /links/<token>`: the file, or the page that takes files.
+/// A link that is open to a request.
+struct Opened {
+    link: Arc<Link>,
+    token: String,
+    /// The address below which those of the link are, as its pages name it.
+    prefix: String,
+    /// `true` if a download was counted for the browser.
+    is_counted: bool,
+}
+
+/// The endpoint of a link that a request is for: the link itself, or one below it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Endpoint {
+    Top,
+    Below,
+}
+
+/// `GET /links/<token>`: the file, a page about it, or the page that takes files.
 pub(super) async fn open(Path(token): Path<String>, request: ServerRequest) -> Response {
-    let limit = request.server.core.store.settings.max_file_size_mb;
-    answer(token, request, None, |call, link| async move {
-        match link.purpose {
-            Purpose::Upload => Ok(page::upload(limit)),
-            Purpose::Download => answer_with_file(call, link).await,
-        }
-    })
-    .await
+    let answered = answer(
+        (token, Endpoint::Top),
+        request,
+        None,
+        |call, opened| async move {
+            match opened.link.purpose {
+                Purpose::Upload => {
+                    let limit = call.server.core.store.settings.max_file_size_mb;
+                    Ok(page::upload(Language::of(&call.parts.headers), limit))
+                }
+                Purpose::Download if page::is_wanted(&call.parts.headers) => {
+                    show(call, opened, ZonePath::root(), false).await
+                }
+                Purpose::Download => {
+                    send(call, opened, ZonePath::root(), Presentation::Attachment).await
+                }
+            }
+        },
+    );
+    answered.await
+}
+
+/// `GET /links/<token>/list`: a directory of the link, or the page of an HTML file.
+pub(super) async fn list(Path(token): Path<String>, request: ServerRequest) -> Response {
+    let purpose = Some(Purpose::Download);
+    let work = |call: Call, opened| async move {
+        let query = FileQuery::read(&call.parts)?;
+        let below = views::below(query.path.as_deref())?;
+        show(call, opened, below, true).await
+    };
+    answer((token, Endpoint::Below), request, purpose, work).await
+}
+
+/// `GET /links/<token>/content`: the bytes of a file, or a directory as an archive.
+pub(super) async fn fetch(Path(token): Path<String>, request: ServerRequest) -> Response {
+    let purpose = Some(Purpose::Download);
+    let work = |call: Call, opened| async move {
+        let query = FileQuery::read(&call.parts)?;
+        let below = views::below(query.path.as_deref())?;
+        let presentation = if FileQuery::flag("inline", query.inline.as_ref())? {
+            Presentation::Shared {
+                in_frame: views::is_for_frame(&call.parts.headers),
+            }
+        } else {
+            Presentation::Attachment
+        };
+        send(call, opened, below, presentation).await
+    };
+    answer((token, Endpoint::Below), request, purpose, work).await
+}
+
+/// `POST /links/<token>/password`: gives a browser the cookie that opens the link.
+pub(super) async fn enter(Path(token): Path<String>, request: ServerRequest) -> Response {
+    let (server, headers) = (Arc::clone(&request.server), request.parts.headers.clone());
+    let link = match found(&server, token.clone(), None).await {
+        Ok(link) => Arc::new(link),
+        Err(error) => return refused(&headers, error),
+    };
+    let opened = Opened {
+        link,
+        prefix: String::new(),
+        is_counted: false,
+        token,
+    };
+    let password = password_of(&server.core, request.body).await;
+    let checked = guard::check_password(&server, &opened.link, password).await;
+    if let Err(error) = checked {
+        return opened.refuse(&headers, error);
+    }
+    let cookie = guard::proof(&server, LinkProof::Password, &opened.token, &opened.link);
+    let mut response = if page::is_wanted(&headers) {
+        // Relative, because a proxy may have put the server below a path.
+        let link = HeaderValue::try_from(format!("../{}", opened.token));
+        let link = link.unwrap_or_else(|_| HeaderValue::from_static(".."));
+        (StatusCode::SEE_OTHER, [(LOCATION, link)]).into_response()
+    } else {
+        envelope::answer(Ok(Reply::new(json!({}), "The link is open to this client")))
+    };
+    response.headers_mut().insert(SET_COOKIE, cookie);
+    page::keep_private(&mut response);
+    response
+}
+
+/// The password in a form; empty if it cannot be read.
+async fn password_of(core: &Core, body: Body) -> Secret {
+    let patience = core.store.settings.timings.http.small_body;
+    let bytes = timer::within(&core.store.clock, patience, to_bytes(body, SMALL_BYTES)).await;
+    let bytes = bytes.and_then(Result::ok).unwrap_or_default();
+    let mut fields = form_urlencoded::parse(&bytes);
+    let password = fields.find(|(name, _)| name == "password");
+    Secret::new(password.map(|(_, value)| value).unwrap_or_default())
 }
 
 /// Answers a request with a link as `work` does; if a purpose is given, the link must have it.
 async fn answer<F>(
-    token: String,
+    (token, endpoint): (String, Endpoint),
     request: ServerRequest,
     purpose: Option<Purpose>,
-    work: impl FnOnce(Call, Link) -> F,
+    work: impl FnOnce(Call, Opened) -> F,
 ) -> Response
 where
     F: Future<Output = Result<Response, Error>>,
 {
-    let headers = request.parts.headers.clone();
-    let link = match found(&request.server, token, purpose).await {
-        Ok(link) => link,
+    let (server, headers) = (Arc::clone(&request.server), request.parts.headers.clone());
+    let link = match found(&server, token.clone(), purpose).await {
+        Ok(link) => Arc::new(link),
         Err(error) => return refused(&headers, error),
     };
-    let call = request.of(link.caller.clone());
+    let prefix = match endpoint {
+        Endpoint::Top => format!("{token}/"),
+        Endpoint::Below => String::new(),
+    };
+    let proof = LinkProof::Download;
+    let is_counted = guard::has_met(&server, proof, (&headers, &token), &link);
+    let opened = Opened {
+        link,
+        token,
+        prefix,
+        is_counted,
+    };
+    let (link, token) = (&opened.link, &opened.token);
+    let open = guard::expect_password(&server, &request.parts, token, link).await;
+    let open = open.and_then(|()| Ok(guard::expect_left(link, is_counted)?));
+    if let Err(error) = open {
+        return opened.refuse(&headers, error);
+    }
+    let call = request.of(opened.link.caller.clone());
     let answered = SURFACE.answer_to(call, |call| async move {
-        let answered = work(call, link).await;
+        let answered = work(call, opened).await;
         Ok(answered.unwrap_or_else(|error| refused(&headers, error)))
     });
     answered.await
@@ -76,22 +204,69 @@ async fn found(
     found.await?
 }
 
-async fn answer_with_file(mut call: Call, link: Link) -> Result<Response, Error> {
-    let permit = call.transfer_permit(Some(&link.id)).await?;
-    let file = call.look(move |view| {
-        let zone = link
-            .open_zone(&view.core.store)
-            .map_err(LinkError::hiding)?;
-        let file = Download::open(CallerView::of(view.core, &link.caller), &zone, &link.path);
-        file.map_err(LinkError::hiding)
-    });
-    Ok(file.await?.answer(&call.parts, Presentation::Page, permit))
+/// Answers with what is at a path of a link as a page: a directory with its entries, an HTML file in a
+/// frame. Any other file of a link without a limit is sent, unless a list is asked for.
+async fn show(
+    mut call: Call,
+    opened: Opened,
+    below: ZonePath,
+    lists: bool,
+) -> Result<Response, Error> {
+    let (link, path) = (Arc::clone(&opened.link), below.clone());
+    let looked =
+        call.look(move |view| View::of(view.core, &link, &path).map_err(LinkError::hiding));
+    let looked = looked.await?;
+    let (core, headers) = (&call.server.core, &call.parts.headers);
+    let language = Language::of(headers);
+    let size = match looked {
+        View::Directory(entries) if page::is_wanted(headers) => {
+            return Ok(opened.folder(core, language, &below, &entries));
+        }
+        View::Directory(entries) => return Ok(views::data(&below, &entries)),
+        View::File(size) => size,
+    };
+    let name = below.name().or_else(|| opened.link.path.name());
+    let content_type = name.and_then(content_type::by_name).unwrap_or_default();
+    let is_page = content_type::is_page(content_type);
+    // Programs that look at the links of a chat in advance press no button.
+    let waits = opened.link.downloads_max.is_some() && !opened.is_counted;
+    if !is_page && !waits && !lists {
+        return send(call, opened, below, Presentation::Attachment).await;
+    }
+    // A browser that does not say what it loads gets no HTML that it could show by itself.
+    let shows = is_page && !waits && views::says_what_it_loads(headers);
+    Ok(opened.file(core, language, (&below, size), shows))
+}
+
+/// Answers with the bytes at a path of a link, which is a download.
+async fn send(
+    mut call: Call,
+    opened: Opened,
+    below: ZonePath,
+    presentation: Presentation,
+) -> Result<Response, Error> {
+    let permit = call.transfer_permit(Some(&opened.link.id)).await?;
+    let link = Arc::clone(&opened.link);
+    let file = call.look(move |view| views::open(view, &link, below).map_err(LinkError::hiding));
+    let mut response = file.await?.answer(&call.parts, presentation, permit);
+    let has_limit = opened.link.downloads_max.is_some();
+    if has_limit && !opened.is_counted && guard::is_download(&call.parts, &response) {
+        let link = Arc::clone(&opened.link);
+        let counted = call.look(move |view| view.core.transfer.count_download(&link));
+        counted.await?;
+        let proof = LinkProof::Download;
+        let cookie = guard::proof(&call.server, proof, &opened.token, &opened.link);
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    Ok(response)
 }
 
 /// `POST /links/<token>`: files for the directory of the link.
 pub(super) async fn bring(Path(token): Path<String>, request: ServerRequest) -> Response {
     let purpose = Some(Purpose::Upload);
-    let answered = answer(token, request, purpose, |mut call, link| async move {
+    let token = (token, Endpoint::Top);
+    let answered = answer(token, request, purpose, |mut call, opened| async move {
+        let link = opened.link;
         let permit = call.transfer_permit(Some(&link.id)).await?;
         let opened = call.look(move |view| {
             link.open_zone(&view.core.store)
@@ -100,15 +275,19 @@ pub(super) async fn bring(Path(token): Path<String>, request: ServerRequest) -> 
         });
         let link = opened.await?;
         let is_page = page::is_wanted(&call.parts.headers);
+        let language = Language::of(&call.parts.headers);
         let stored = call.receive(move |view, parts, reader| {
             take(view.core, &link, permit, &parts.headers, reader)
                 .map_err(|error| in_plain_words(view.core, error))
         });
         let count = stored.await?;
         if is_page {
-            return Ok(page::stored(count));
+            return Ok(page::stored(language, count));
         }
-        let reply = Reply::new(json!({"count": count}), page::sentence(count));
+        let reply = Reply::new(
+            json!({"count": count}),
+            page::sentence(Language::English, count),
+        );
         Ok(envelope::answer(Ok(reply)))
     });
     answered.await
@@ -150,10 +329,23 @@ fn place(zone: &Zone<'_>, path: &ZonePath) -> String {
     }
 }
 
+impl Opened {
+    /// A failure to open the link: the page that asks for its password, or what went wrong.
+    fn refuse(&self, headers: &HeaderMap, error: Error) -> Response {
+        match guard::asks_for_password(&error) {
+            Some(is_wrong) if page::is_wanted(headers) => {
+                self.password(Language::of(headers), is_wrong)
+            }
+            Some(_) => guard::challenge(envelope::failure(error)),
+            None => refused(headers, error),
+        }
+    }
+}
+
 /// A failure as a page where a person looks at it.
 fn refused(headers: &HeaderMap, error: Error) -> Response {
     if page::is_wanted(headers) && !envelope::is_ours(error.code()) {
-        page::refused(&error)
+        page::refused(Language::of(headers), &error)
     } else {
         envelope::failure(error)
     }

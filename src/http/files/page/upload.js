@@ -3,23 +3,40 @@
 const form = document.getElementById("form");
 const drop = document.getElementById("drop");
 const list = document.getElementById("list");
+const total = document.getElementById("total");
 const status = document.getElementById("status");
 const limit = Number(form.dataset.limit) * 1024 * 1024;
 const waiting = [];
-let sending = false;
+let sending = null;
 let sent = 0;
 let failed = 0;
+// Bytes of all files, of those that are done, and of the one that is being sent.
+let size = 0;
+let done = 0;
+let now = 0;
 
+document.documentElement.classList.add("scripted");
 document.getElementById("send").hidden = true;
 document.getElementById("or").hidden = false;
+
+const german = document.documentElement.lang === "de";
+function say(english, inGerman) {
+  return german ? inGerman : english;
+}
+
+function count(number, one, many) {
+  return number + " " + (number === 1 ? one : many);
+}
 
 function sum() {
   const parts = [];
   const left = waiting.length + (sending ? 1 : 0);
-  if (left > 0) parts.push(left + (left === 1 ? " file is" : " files are") + " being sent.");
-  if (sent > 0) parts.push(sent + (sent === 1 ? " file was" : " files were") + " received.");
-  if (failed > 0) parts.push(failed + (failed === 1 ? " file was" : " files were") + " not sent.");
+  if (left > 0) parts.push(count(left, say("file is being sent.", "Datei wird gesendet."), say("files are being sent.", "Dateien werden gesendet.")));
+  if (sent > 0) parts.push(count(sent, say("file was received.", "Datei ist angekommen."), say("files were received.", "Dateien sind angekommen.")));
+  if (failed > 0) parts.push(count(failed, say("file was not sent.", "Datei wurde nicht gesendet."), say("files were not sent.", "Dateien wurden nicht gesendet.")));
   status.textContent = parts.join(" ");
+  total.hidden = left === 0;
+  total.value = size > 0 ? (done + now) / size : 0;
 }
 
 function add(file, name) {
@@ -30,22 +47,25 @@ function add(file, name) {
   label.textContent = name;
   bar.max = 1;
   bar.value = 0;
-  bar.setAttribute("aria-label", "Progress of " + name);
-  word.textContent = "Waiting";
+  bar.setAttribute("aria-label", say("Progress of ", "Fortschritt von ") + name);
+  word.textContent = say("Waiting", "Wartet");
   item.append(label, bar, word);
   list.append(item);
+  size += file.size;
   waiting.push({ file, name, bar, word });
   sum();
   next();
 }
 
-function done(entry, good, text) {
+function end(entry, good, text) {
   entry.bar.remove();
   entry.word.textContent = text;
   entry.word.className = good ? "good" : "bad";
   if (good) sent += 1;
   else failed += 1;
-  sending = false;
+  done += entry.file.size;
+  now = 0;
+  sending = null;
   sum();
   next();
 }
@@ -53,10 +73,14 @@ function done(entry, good, text) {
 function next() {
   if (sending || waiting.length === 0) return;
   const entry = waiting.shift();
-  sending = true;
+  sending = entry;
   sum();
+  const large = say(
+    "This file is too large: at most " + form.dataset.limit + " MB are taken.",
+    "Diese Datei ist zu groß: höchstens " + form.dataset.limit + " MB werden angenommen.",
+  );
   if (entry.file.size > limit) {
-    done(entry, false, "This file is too large: at most " + form.dataset.limit + " MB are taken.");
+    end(entry, false, large);
     return;
   }
   entry.word.textContent = "0 %";
@@ -68,24 +92,35 @@ function next() {
   request.setRequestHeader("Accept", "application/json");
   request.upload.onprogress = (event) => {
     if (!event.lengthComputable) return;
+    now = Math.min(event.loaded, entry.file.size);
     entry.bar.value = event.loaded / event.total;
     entry.word.textContent = Math.floor((100 * event.loaded) / event.total) + " %";
+    sum();
   };
   request.onload = () => {
     if (request.status === 200) {
-      done(entry, true, "Received");
+      end(entry, true, say("Received", "Angekommen"));
       return;
     }
-    let text = "This file could not be sent.";
+    let text = say("This file could not be sent.", "Diese Datei konnte nicht gesendet werden.");
+    const reasons = {
+      413: large,
+      507: "Für diese Datei ist nicht genug Platz.",
+      404: "Dieser Link funktioniert nicht mehr.",
+    };
     try {
-      text = JSON.parse(request.responseText).error.message;
+      if (!german) text = JSON.parse(request.responseText).error.message;
+      else text = reasons[request.status] || text;
     } catch {
       // Not this server's answer: the general sentence stands.
     }
-    done(entry, false, text);
+    end(entry, false, text);
   };
   request.onerror = () => {
-    done(entry, false, "The connection was lost, or this file cannot be read. Try again.");
+    end(entry, false, say(
+      "The connection was lost, or this file cannot be read. Try again.",
+      "Die Verbindung ist abgebrochen, oder die Datei ist nicht lesbar. Versuchen Sie es noch einmal.",
+    ));
   };
   request.send(body);
 }

@@ -1,0 +1,144 @@
+//! Guard of a link: its password, its limit of downloads, and the cookies of browsers that met them.
+//!
+//! Guesses are slow: one at a time for each link, a few at a time for each address, and the answer to a
+//! wrong one is held back.
+
+use std::sync::Arc;
+
+use axum::http::header::WWW_AUTHENTICATE;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::response::Response;
+use fileshed_core::link::{Link, LinkError};
+use fileshed_core::link_terms::LinkProof;
+use fileshed_core::{Code, Error, Secret, diagnostics};
+use headers::authorization::Basic;
+use headers::{Authorization, HeaderMapExt as _};
+
+use crate::http::admission::{self, AdmissionError};
+use crate::http::cookie::Cookie;
+use crate::http::serve::current;
+use crate::http::{Server, envelope, header, pool, timer};
+
+/// The password, for programs that do not send it as HTTP Basic.
+const X_LINK_PASSWORD: HeaderName = HeaderName::from_static("x-link-password");
+
+/// A browser's cookie for one term of one link. It is sent to the addresses of that link alone.
+fn cookie(server: &Server, proof: LinkProof, token: &str) -> Cookie {
+    let name = match proof {
+        LinkProof::Password => "fileshed-link",
+        LinkProof::Download => "fileshed-download",
+    };
+    Cookie::new(name, &server.public_url, &format!("/links/{token}"))
+}
+
+/// Returns `true` if the browser of a request has met a term of a link.
+pub(super) fn has_met(
+    server: &Server,
+    proof: LinkProof,
+    (headers, token): (&HeaderMap, &str),
+    link: &Link,
+) -> bool {
+    let given = cookie(server, proof, token).read(headers);
+    given.is_some_and(|given| server.core.transfer.is_proven(proof, link, &given))
+}
+
+/// The header that gives a browser the proof that it has met a term of a link.
+pub(super) fn proof(server: &Server, proof: LinkProof, token: &str, link: &Link) -> HeaderValue {
+    let signed = server.core.transfer.prove(proof, link);
+    cookie(server, proof, token).set(&signed, proof.age().as_secs())
+}
+
+/// Fails unless a request has the password of the link, or its browser had it.
+pub(super) async fn expect_password(
+    server: &Arc<Server>,
+    parts: &Parts,
+    token: &str,
+    link: &Arc<Link>,
+) -> Result<(), Error> {
+    let headers = &parts.headers;
+    if !link.has_password() || has_met(server, LinkProof::Password, (headers, token), link) {
+        return Ok(());
+    }
+    let basic = headers.typed_get::<Authorization<Basic>>();
+    let basic = basic.map(|basic| basic.password().to_owned());
+    let given = header::text(headers, &X_LINK_PASSWORD).map(str::to_owned);
+    match given.or(basic) {
+        Some(given) => check_password(server, link, Secret::new(given)).await,
+        None => Err(PasswordError::Missing.into()),
+    }
+}
+
+/// Fails if a password does not open the link.
+pub(super) async fn check_password(
+    server: &Arc<Server>,
+    link: &Arc<Link>,
+    password: Secret,
+) -> Result<(), Error> {
+    let (admission, calls) = (&server.admission, &server.core.store.settings.timings.calls);
+    // Taken before the look, so that no answer comes sooner than it may.
+    let client = current::client();
+    let place = admission.refusals.try_take(&client);
+    let place = place.map_err(AdmissionError::from)?;
+    let turn = admission::wait(&admission.guesses, &link.id, 1, calls.permit).await;
+    let turn = turn.map_err(AdmissionError::from)?;
+    let asked = Arc::clone(link);
+    let checked = pool::blocking(move || asked.opens_with(&password));
+    if checked.await? {
+        return Ok(());
+    }
+    tracing::warn!(%client, "a password of a link was refused");
+    timer::sleep(&server.core.store.clock, calls.refusal).await;
+    drop((place, turn));
+    Err(PasswordError::Wrong.into())
+}
+
+/// Adds the challenge for programs to a refusal.
+pub(super) fn challenge(mut response: Response) -> Response {
+    let basic = HeaderValue::from_static("Basic realm=\"link\", charset=\"UTF-8\"");
+    response.headers_mut().insert(WWW_AUTHENTICATE, basic);
+    response
+}
+
+/// Returns `true` if a failure asks for the password of a link; with it, if the one that came is wrong.
+pub(super) fn asks_for_password(error: &Error) -> Option<bool> {
+    let is_wrong = error.details().contains_key("wrong");
+    (error.code() == Code::Unauthorized).then_some(is_wrong)
+}
+
+/// Fails if a link is used up, unless a download was counted for the browser.
+pub(super) fn expect_left(link: &Link, is_counted: bool) -> Result<(), LinkError> {
+    if !is_counted && link.downloads_left() == Some(0) {
+        return Err(LinkError::UsedUp);
+    }
+    Ok(())
+}
+
+/// Returns `true` if an answer to a request is a download: it sends content.
+pub(super) fn is_download(request: &Parts, answer: &Response) -> bool {
+    let sends = [StatusCode::OK, StatusCode::PARTIAL_CONTENT].contains(&answer.status());
+    sends && request.method == Method::GET && envelope::error_of(answer).is_none()
+}
+
+diagnostics! {
+    /// A link that does not open without its password.
+    #[derive(Debug, thiserror::Error)]
+    enum PasswordError {
+        /// None came.
+        #[error("this link opens with a password")]
+        Missing => {
+            code: Unauthorized,
+            hint: HOW,
+        },
+        /// Another one came.
+        #[error("this is not the password of the link")]
+        Wrong => {
+            code: Unauthorized,
+            hint: HOW,
+            details: { "wrong": true },
+        },
+    }
+}
+
+const HOW: &str = "send the password that came with the link: curl -u :PASSWORD <link>, or the header \
+                   `x-link-password`";
