@@ -18,7 +18,7 @@ from people.languages import languages
 from people.looks import contrast, german, phone, quick, shown
 from people.provider import provider
 from people.search import search
-from people.sharing import departure, links, ownership, together, tokens
+from people.sharing import departure, guarded, links, ownership, together, tokens
 from people.transfers import download, folders, resumable, upload
 from people.views import views
 from people.world import World
@@ -27,7 +27,7 @@ Scenario = Callable[[World], None]
 
 #: What people do at a desk and on a phone.
 MAIN: tuple[Scenario, ...] = (
-    kinds, views, files, arranged, upload, download, preview, edit, history, search, moves, changes, uploads, links, together, ownership,
+    kinds, views, files, arranged, upload, download, preview, edit, history, search, moves, changes, uploads, links, guarded, together, ownership,
 )
 
 #: A little of everything, for every change.

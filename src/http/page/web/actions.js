@@ -5,7 +5,6 @@ import { ask, askText } from "./dialog.js";
 import { base, join, parent } from "./format.js";
 import { fetched } from "./later.js";
 import { openMenuOf } from "./menu.js";
-import { openLink } from "./links.js";
 import { openRights } from "./groups.js";
 import { openTarget } from "./target.js";
 import { attempt, clip, go, isSameZone, isVersioned, listing, location, reload, selection, tell } from "./state.js";
@@ -30,7 +29,7 @@ export function actionsFor(chosen) {
     { id: "download", label: word("download"), icon: "download", run: () => download(chosen) },
     isOne && mayChange && { id: "rename", label: word("rename"), icon: "rename", run: () => rename(one) },
     { id: "move", label: word("move_or_copy"), icon: "move", run: () => move(chosen) },
-    isOne && { id: "link", label: word("link"), icon: "link", run: () => openLink(one) },
+    isOne && { id: "link", label: word("link"), icon: "link", run: () => showLink(one) },
     { id: "copy", label: word("copy"), icon: "copy", run: () => take(chosen, true) },
     mayDelete && { id: "cut", label: word("cut"), icon: "cut", run: () => take(chosen, false) },
     isOne && isVersioned.value && { id: "history", label: word("history"), icon: "history", run: () => showHistory(pathOf(one)) },
@@ -49,6 +48,14 @@ export function pathOf(entry) {
 /** @param {string} path of a file or folder; empty for the whole zone @param {import("./api.js").Zone} zone */
 export function showHistory(path, zone = location.value) {
   attempt(async () => (await fetched(() => import("./history.js"))).openHistory(path, zone));
+}
+
+/** Makes a link to an entry, or without one a link that takes files. @param {Entry} [entry] */
+export function showLink(entry) {
+  attempt(async () => {
+    const { openLink, openUploadLink } = await fetched(() => import("./links.js"));
+    return entry ? openLink(entry) : openUploadLink();
+  });
 }
 
 /** @param {Entry} entry */

@@ -1,9 +1,9 @@
 // Links for people without an account: made, copied, listed and ended.
 
 import { html, useEffect, useRef, useState } from "./lib/core.js";
-import { call, place } from "./api.js";
+import { call, place, send } from "./api.js";
 import { Dialog } from "./dialog.js";
-import { duration, instant, join, size } from "./format.js";
+import { count, duration, instant, join, size } from "./format.js";
 import { EntryIcon, Icon } from "./icons.js";
 import { attempt, dialog, location, personal, tell } from "./state.js";
 import { word } from "./words.js";
@@ -45,41 +45,62 @@ export function openUploadLink() {
  */
 async function openLinkTo(target, title) {
   const made = await attempt(() => call("shed_link_create", target));
-  if (made) dialog.value = () => html`<${LinkDialog} title=${title} target=${target} first=${made} />`;
+  if (!made) return;
+  const longest = Math.round((Date.parse(made.expires_at) - Date.now()) / HOUR);
+  show({ ...made, downloads_max: made.downloads_left }, title, longest);
+}
+
+/** @param {any} link @param {string} title @param {number} [longest] hours that it may last, if it is new */
+function show(link, title, longest) {
+  dialog.value = () => html`<${LinkDialog} title=${title} first=${link} longest=${longest} />`;
 }
 
 const HOUR = 3_600_000;
 
-// Hours after which a link may end, beside the longest time.
+// Hours after which a link may end, beside the longest time; and numbers of downloads.
 const LIVES = [1, 24, 168, 720];
+const DOWNLOADS = [1, 2, 5, 10, 100];
 
-function LinkDialog({ title, target, first }) {
+function LinkDialog({ title, first, longest }) {
   const field = useRef(/** @type {HTMLInputElement|null} */ (null));
-  const [made, setMade] = useState(first);
-  const [longest] = useState(() => Math.round((Date.parse(first.expires_at) - Date.now()) / HOUR));
+  const [link, setLink] = useState(first);
   // One after the other: with the keyboard a choice is made by passing others.
-  const last = useRef(Promise.resolve(first));
-  useEffect(() => field.current?.select(), [made]);
-  /** @param {string} life */
-  function replace(life) {
-    last.current = last.current.then(async (former) => {
-      const expires_hours = life ? Number(life) : undefined;
-      const next = await attempt(() => call("shed_link_create", { ...target, expires_hours }));
-      if (!next) return former;
-      await attempt(() => call("shed_link_delete", { file_id: former.file_id }));
-      setMade(next);
-      return next;
+  const last = useRef(Promise.resolve());
+  useEffect(() => field.current?.select(), []);
+  /** @param {object} terms */
+  function change(terms) {
+    last.current = last.current.then(async () => {
+      const changed = await attempt(() => send("link", { id: link.file_id, ...terms }));
+      if (changed) setLink((before) => ({ ...before, ...changed }));
+      if (links.value) await reloadLinks();
     });
   }
-  return html`<${Dialog} title=${title} actions=${html`<button type="button" class="primary" onClick=${() => copy(absolute(made.download_url))}>
+  const ends = longest ? duration(longest) : instant(first.expires_at);
+  const lives = LIVES.filter((life) => !longest || life < longest);
+  const limits = DOWNLOADS.includes(link.downloads_max) || !link.downloads_max ? DOWNLOADS : [link.downloads_max, ...DOWNLOADS];
+  return html`<${Dialog} title=${title} actions=${html`<button type="button" class="primary" onClick=${() => copy(absolute(link.download_url))}>
       <${Icon} name="link" />${word("copy")}</button>`}>
-    <label>${word("links")}<input ref=${field} readonly value=${absolute(made.download_url)} onFocus=${(/** @type {any} */ event) => event.target.select()} /></label>
-    ${longest > 1 && html`<label>${word("ends_after")}<select onChange=${(/** @type {any} */ event) => replace(event.target.value)}>
-      <option value="">${duration(longest)}</option>
-      ${LIVES.filter((life) => life < longest).map((life) => html`<option key=${life} value=${life}>${duration(life)}</option>`)}
+    <label>${word("links")}<input ref=${field} readonly value=${absolute(link.download_url)} onFocus=${(/** @type {any} */ event) => event.target.select()} /></label>
+    ${lives.length > 0 && html`<label>${word("ends_after")}<select onChange=${(/** @type {any} */ event) => event.target.value && change({ expires_hours: Number(event.target.value) })}>
+      <option value=${longest ?? ""}>${ends}</option>
+      ${lives.map((life) => html`<option key=${life} value=${life}>${duration(life)}</option>`)}
     </select></label>`}
-    <p>${`${word("link_note")} ${word("ends")}: ${instant(made.expires_at)}.`}</p>
+    <label>${word(link.password ? "new_link_password" : "link_password")}<input maxlength="128" minlength="8" autocomplete="off" spellcheck=${false}
+      placeholder=${word("link_password_hint")} onChange=${(/** @type {any} */ event) => event.target.value && change({ password: event.target.value })} /></label>
+    ${link.password && html`<button type="button" onClick=${() => change({ password: "" })}>${word("open_without_password")}</button>`}
+    ${!link.upload && html`<label>${word("downloads")}<select value=${link.downloads_max ?? 0} onChange=${(/** @type {any} */ event) => change({ downloads: Number(event.target.value) })}>
+      <option value="0">${word("any_number")}</option>
+      ${limits.map((most) => html`<option key=${most} value=${most}>${count(most)}</option>`)}
+    </select></label>`}
+    <p role="status">${[word(link.password ? "link_note_password" : "link_note"), ...terms(link)].join(" ")}</p>
   <//>`;
+}
+
+/** The terms of a link in words. @param {any} link */
+function terms(link) {
+  const all = [`${word("ends")}: ${instant(link.expires_at)}.`];
+  if (link.downloads_max) all.push(word("downloads_left", count(link.downloads_left), count(link.downloads_max)));
+  return all;
 }
 
 /** `true` if the link leads into Open WebUI, where the file is for its user alone. @param {any} link */
@@ -93,6 +114,8 @@ function facts(link) {
   if (link.size_bytes !== undefined) all.push(size(link.size_bytes));
   if (link.upload) all.push(word("upload_link"));
   if (link.expires_at) all.push(`${word("ends")} ${instant(link.expires_at)}`);
+  if (link.password) all.push(word("with_password"));
+  if (link.downloads_max) all.push(word("downloads_left", count(link.downloads_left), count(link.downloads_max)));
   if (isInOpenWebui(link)) all.push(word("link_in_openwebui"));
   return all.join(" · ");
 }
@@ -122,7 +145,8 @@ export function Links() {
       <${EntryIcon} entry=${{ name: link.filename, type: link.upload || link.size_bytes === undefined ? "directory" : "file" }} />
       <span class="about"><strong>${link.filename}</strong>
         <span>${facts(link)}</span></span>
-      ${!isInOpenWebui(link) && html`<button aria-label=${`${word("copy")}: ${link.filename}`} onClick=${() => copy(absolute(link.download_url))}>${word("copy")}</button>`}
+      ${!isInOpenWebui(link) && html`<button aria-label=${`${word("copy")}: ${link.filename}`} onClick=${() => copy(absolute(link.download_url))}>${word("copy")}</button>
+      <button aria-label=${`${word("change_link")}: ${link.filename}`} onClick=${() => show(link, `${word("change_link")}: ${link.filename}`)}>${word("change_link")}</button>`}
       <button class="danger" aria-label=${`${word("end_link")}: ${link.filename}`} onClick=${() => end(link)}>${word("end_link")}</button>
     </li>`)}</ul>
   </div>`;

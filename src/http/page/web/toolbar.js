@@ -1,12 +1,11 @@
 // The head of the page: where one is, what can be done there, and the search.
 
 import { html, useEffect, useRef } from "./lib/core.js";
-import { actionsFor, newFile, newFolder, paste, showHistory, showKeys } from "./actions.js";
+import { actionsFor, newFile, newFolder, paste, showHistory, showKeys, showLink } from "./actions.js";
 import { dropInto } from "./drag.js";
 import { choose } from "./upload.js";
 import { Icon } from "./icons.js";
 import { openMembers } from "./groups.js";
-import { openUploadLink } from "./links.js";
 import { chatName, clip, go, hash, isVersioned, listing, location, look, menuOpen, selected, selection } from "./state.js";
 import { openMenuOf } from "./menu.js";
 import { word } from "./words.js";
@@ -91,7 +90,7 @@ export function Toolbar() {
   const more = [
     mayUpload && { id: "folder", label: word("upload_folder"), icon: "upload", run: () => choose(true) },
     mayWrite && { id: "file", label: word("new_file"), icon: "file_add", run: newFile },
-    mayUpload && { id: "link", label: word("upload_link"), icon: "link", run: openUploadLink },
+    mayUpload && { id: "link", label: word("upload_link"), icon: "link", run: () => showLink() },
     isVersioned.value && { id: "history", label: word("history_of_zone"), icon: "history", run: () => showHistory("") },
     clip.value && mayWrite && { id: "paste", label: word("paste"), icon: "paste", run: paste },
     { id: "hidden", label: word(look.value.hidden ? "hide_hidden" : "show_hidden"), icon: "hidden", run: () => (look.value = { ...look.value, hidden: !look.value.hidden }) },
