@@ -23,8 +23,8 @@ mod tests;
 /// Bytes of a file that is read so: copying more would keep others waiting.
 const MOST: u64 = 64 * 1024;
 
-/// A small file of one of the caller's own zones, read without blocking; nothing where that
-/// cannot be, or where there is no such file.
+/// Returns a small file of one of the caller's own zones without blocking; `None` if that would block, or if
+/// there is no such file.
 #[must_use]
 pub fn file_at_once(
     store: &Store,
@@ -40,7 +40,8 @@ pub fn file_at_once(
     store.cached_files.read(&place, MOST)
 }
 
-/// Where a path of one of the caller's own zones is below the data directory.
+/// Returns the path, below the data directory, of a file or directory in one of the caller's own zones;
+/// `None` if answering would block.
 fn place_at_once(
     store: &Store,
     caller: &Caller,
@@ -59,8 +60,8 @@ fn place_at_once(
     Some(format!("{tenant}/{directory}/{DATA}/{path}"))
 }
 
-/// A small directory of one of the caller's own zones, listed without blocking; nothing where that
-/// cannot be, or where there is no such directory.
+/// Returns the listing of a small directory of one of the caller's own zones without blocking; `None` if that
+/// would block, or if there is no such directory.
 fn directory_at_once(
     store: &Store,
     caller: &Caller,
@@ -73,8 +74,8 @@ fn directory_at_once(
     Some(DirectoryListing::unshared(zone, found, is_writable))
 }
 
-/// Whether the caller is active and known by the present name, and the zone ready to use, as the
-/// registry says. Nothing where that cannot be said without waiting.
+/// Returns `true` if the registry says that the caller is active under the present name and that the zone is
+/// ready to use; `None` if answering would block.
 fn is_ready_at_once(store: &Store, caller: &Caller, tenant: &str, zone: ZoneName) -> Option<bool> {
     if !store.visited.lock().contains(tenant) {
         return None;
@@ -94,8 +95,8 @@ fn is_ready_at_once(store: &Store, caller: &Caller, tenant: &str, zone: ZoneName
     Some(is_active && is_whole)
 }
 
-/// A small file of the tree, and its path there, read without blocking; nothing where that
-/// cannot be, where there is no such file, and of what may be a document by its name.
+/// Returns a small file of the tree and its path there, without blocking; `None` if that would block, if
+/// there is no such file, or if its name is one of a document.
 #[must_use]
 pub fn view_file_at_once(view: &View<'_>, text: &str) -> Option<(ViewPath, CachedFile)> {
     let (at, zone, path) = resolve_at_once(view, text)?;
@@ -106,8 +107,8 @@ pub fn view_file_at_once(view: &View<'_>, text: &str) -> Option<(ViewPath, Cache
     Some((at, file))
 }
 
-/// A small directory of the tree, and its path there, listed without blocking; nothing where that
-/// cannot be, and where there is no such directory.
+/// Returns the listing of a small directory of the tree and its path there, without blocking; `None` if that
+/// would block, or if there is no such directory.
 #[must_use]
 pub fn view_directory_at_once(view: &View<'_>, text: &str) -> Option<(ViewPath, DirectoryListing)> {
     let (at, zone, path) = resolve_at_once(view, text)?;

@@ -18,7 +18,7 @@ const LARGEST: u64 = 50 * MEBIBYTE;
 const CHARACTERS: usize = 2_000_000;
 const LINES: usize = 50_000;
 
-/// How long it may take before it becomes less fine.
+/// Time after which the comparison becomes less fine.
 const TIME: Duration = Timings::STANDARD.work.comparison;
 
 /// One of two files.
@@ -27,7 +27,7 @@ pub struct Side {
     text: String,
     /// `true` if its lines are rows of a table, with tabs between cells.
     pub is_table: bool,
-    /// What is not compared of it.
+    /// Notices about the parts that are not compared.
     pub notices: Vec<&'static str>,
 }
 
@@ -172,7 +172,7 @@ impl Side {
         self
     }
 
-    /// How another one differs from this one.
+    /// Compares another side with this one.
     #[must_use]
     pub fn against(&self, revised: &Self, ignores_blanks: bool) -> Comparison {
         compare(&self.text, &revised.text, ignores_blanks, TIME)

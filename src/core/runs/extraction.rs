@@ -48,7 +48,7 @@ const BEGINNING: u64 = 1024;
 pub struct DocumentText {
     /// Lines; a page, sheet or slide begins with a line such as `--- Page 2 ---`.
     pub text: String,
-    /// Whether something is missing at its end.
+    /// `true` if something is missing at its end.
     pub truncated: bool,
     /// The first page that has no text, of a document whose pages can be seen as pictures.
     pub page_without_text: Option<u64>,
@@ -76,7 +76,7 @@ pub struct DocumentSource<'s> {
     pub content: &'s mut dyn Read,
 }
 
-/// The text of a file that is a document by its name and its first bytes; nothing where it is none.
+/// Returns the text of a file that is a document by its name and its first bytes; `None` if it is not one.
 pub fn document_text(
     runs: &Runs,
     zone: &Zone<'_>,
@@ -139,7 +139,7 @@ fn text_of_entry(
     read_source(runs, zone, source, recognise)
 }
 
-/// The text of a file that is a document, read by processes of `zone`; nothing where it is none.
+/// Returns the text of a file that is a document, read by processes of `zone`; `None` if it is not one.
 pub fn text_of_source(
     runs: &Runs,
     zone: &Zone<'_>,
@@ -148,7 +148,7 @@ pub fn text_of_source(
     read_source(runs, zone, source, &mut |_| Ok(String::new()))
 }
 
-/// Gives the text of a page that has none, or nothing where it cannot be had.
+/// Callback that returns the text of a page that has none; empty if it cannot be recognised.
 type Recognition<'r> = &'r mut dyn FnMut(u64) -> Result<String, Error>;
 
 fn read_source(
@@ -230,13 +230,13 @@ pub fn page_picture(
     }
 }
 
-/// Whether a file of this name is a document, if its first bytes say so too.
+/// Returns `true` if a file of this name is a document, provided that its first bytes agree.
 #[must_use]
 pub fn may_be_document(name: &str) -> bool {
     Reading::of(name).is_some()
 }
 
-/// Who reads a document.
+/// Reader of a document, chosen by the end of its name.
 enum Reading {
     Pdf,
     Document(DocumentKind),
@@ -260,7 +260,7 @@ impl Reading {
         })
     }
 
-    /// Whether a file that begins so may be one.
+    /// Returns `true` if a file with these first bytes may be one.
     fn begins(&self, bytes: &[u8]) -> bool {
         // A document of Microsoft's that is old, or encrypted.
         let is_compound = bytes.starts_with(b"\xd0\xcf\x11\xe0");

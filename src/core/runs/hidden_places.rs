@@ -7,7 +7,7 @@ use memchr::memmem;
 /// Replaces places in a text, as a whole or in whatever pieces it comes.
 #[derive(Clone, Debug)]
 pub(crate) struct HiddenPlaces {
-    /// What is replaced by what; a place before those that it lies in.
+    /// Pairs of a path and its replacement; a path comes before the directories that contain it.
     names: Vec<(String, String)>,
     /// The end of what came, which may be the beginning of a place.
     held: Vec<u8>,

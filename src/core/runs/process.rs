@@ -117,7 +117,7 @@ pub(crate) fn expect_confined(runs: &Runs) -> Result<(), Error> {
     }
 }
 
-/// What a program is called that a user brought: its name is a file's.
+/// Name, in the list of running commands, of a program that a user brought: its own name is one of a file.
 const OWN_PROGRAM: &str = "own program";
 
 impl Runs {
@@ -280,7 +280,7 @@ diagnostics! {
         /// The kernel cannot confine commands, and none run without.
         #[error("commands are off: the kernel of this server cannot confine them ({missing})")]
         NotConfined {
-            /// What the kernel lacks.
+            /// The missing feature of the kernel.
             missing: &'static str = "Landlock",
         } => {
             code: SandboxUnavailable,

@@ -1,5 +1,5 @@
-//! Where the whitelisted programs are on this machine: looked up once, at start, down to the real
-//! files, so that a call never searches and the kernel can be told exactly what may run.
+//! Paths of the whitelisted programs on this machine. They are resolved once, at start, down to the real
+//! files, so that no call searches for them and the kernel knows exactly which files may run.
 
 #![expect(
     clippy::disallowed_methods,
@@ -20,7 +20,7 @@ mod chosen;
 mod format;
 mod shell;
 
-/// Where programs are looked for, in this order.
+/// Directories that are searched for programs, in this order.
 pub(super) const DIRECTORIES: [&str; 6] = [
     "/usr/bin",
     "/bin",
@@ -82,10 +82,10 @@ pub struct Program {
     pub(super) executables: Vec<PathBuf>,
     /// Files that must be readable besides.
     pub(super) readable: Vec<PathBuf>,
-    /// Whether it starts other programs: git its own parts, diff3 diff.
+    /// `true` if it starts other programs: git its own parts, diff3 diff.
     pub(super) starts_others: bool,
-    /// Whether an administrator has added it to the whitelist, or, of the shell, something that it may
-    /// start. Nobody judges what it is given, and it has the room that interpreters need.
+    /// `true` if an administrator added it to the whitelist or, for the shell, added a program that it may
+    /// start. Its arguments are not checked, and it has the limits of an interpreter.
     pub(super) is_chosen: bool,
 }
 
@@ -133,14 +133,14 @@ impl Programs {
         self.by_command.get(command)
     }
 
-    /// Whether the command is installed.
+    /// Returns `true` if the command is installed.
     #[must_use]
     pub fn has(&self, command: &str) -> bool {
         let built_in = |rule: &CommandRule| rule.name == command && rule.is_built_in();
         self.by_command.contains_key(command) || commands().iter().any(built_in)
     }
 
-    /// Whether the whitelist has the command, and this machine does not.
+    /// Returns `true` if the whitelist has the command, and this machine does not.
     #[must_use]
     pub fn lacks(&self, command: &str) -> bool {
         commands().iter().any(|rule| rule.name == command) && !self.has(command)

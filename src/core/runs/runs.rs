@@ -59,7 +59,7 @@ impl Runs {
         }
     }
 
-    /// How the kernel of this machine confines commands; tried once, when it is first asked.
+    /// Returns how the kernel of this machine confines commands; it is probed once, at the first call.
     #[must_use]
     pub fn confinement(&self) -> &Confinement {
         self.confinement.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! What is read without waiting, and what is not.
+//! Tests of reads without blocking: which are answered, and which are left to the usual way.
 
 #![expect(
     clippy::disallowed_methods,
@@ -153,7 +153,7 @@ fn who_is_known_lists_without_a_thread() {
     );
 }
 
-/// What a listing says.
+/// Path, size, writability and presence of an owner of each entry of a listing.
 fn said(listing: &DirectoryListing) -> Vec<(String, u64, bool, bool)> {
     let entries = listing.entries.iter();
     entries

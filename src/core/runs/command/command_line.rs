@@ -62,23 +62,23 @@ pub struct Ran {
     pub stderr: String,
     /// Exit status, or the negative number of the signal that ended it.
     pub status: i32,
-    /// Whether output is missing.
+    /// `true` if output is missing.
     pub truncated: bool,
     /// Bytes in the file of standard output.
     pub stdout_size: Option<u64>,
     /// Bytes in the file of standard error.
     pub stderr_size: Option<u64>,
-    /// What is missing of standard output, and what shows it.
+    /// Note about the missing part of standard output, with a call that shows it.
     pub left_out: Option<Hint>,
     /// The limit of which it speaks where it failed.
     pub limit: Option<Limit>,
     /// A file that it was to read and that is not there, where it failed.
     pub missing: Option<ZonePath>,
-    /// Whether it may have changed something.
+    /// `true` if it may have changed something.
     pub changes: bool,
-    /// What it made under names that some system cannot hold, and what it is called now.
+    /// Files that it made under names that some system cannot hold, with their new names.
     pub renamed: Option<String>,
-    /// What is said of the history of its zone, where it is not as git left it.
+    /// Note about the zone's history; `None` if git's own output is accurate.
     pub history: Option<String>,
     /// The sentence about files whose former content is gone.
     pub lost: Option<String>,
@@ -89,7 +89,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// What is said of its end: `done` where it succeeded.
+    /// Returns the message about its end: `done` if it succeeded, otherwise its status.
     #[must_use]
     pub fn message(&self, command: &str, done: &str) -> String {
         match self.status {
@@ -98,7 +98,7 @@ impl Ran {
         }
     }
 
-    /// What its caller must know besides.
+    /// Returns an additional note for the caller: the limit that standard error names.
     #[must_use]
     pub fn note(&self) -> Option<String> {
         let limit = self.limit?;

@@ -13,7 +13,7 @@ use super::output::{Binary, MissingOutput, grouped};
 /// Commands that print files as they are.
 const PRINTING: [&str; 3] = ["cat", "head", "tail"];
 
-/// What is missing of the standard output of a command, and what shows it.
+/// Returns a hint that says which part of standard output is missing, and which call shows it.
 pub(super) fn note(
     runs: &Runs,
     zone: &Zone<'_>,
@@ -53,7 +53,8 @@ pub(super) fn note(
     }
 }
 
-/// How to have all of it, where the command can run again and a file can be made.
+/// Adds to a hint a call that keeps the whole output in a file, if the command can run again and a file can
+/// be made; otherwise the commands that show parts of a file.
 fn kept(zone: &Zone<'_>, plan: &CommandPlan, hint: Hint) -> Hint {
     let writable = zone.expect_writable().is_ok() && !plan.changes;
     match free_name(zone).filter(|_| writable) {

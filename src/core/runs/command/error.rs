@@ -53,7 +53,7 @@ diagnostics! {
         Helper {
             /// The command.
             command: String,
-            /// What the helper said.
+            /// The failure that the helper reported.
             reason: String = "the arguments are too long".to_owned(),
         } => {
             code: ExecError,
@@ -67,9 +67,9 @@ diagnostics! {
             command: String,
             /// Its time.
             seconds: u64 => [30, 300],
-            /// What it had written.
+            /// Its standard output until then.
             stdout: String,
-            /// What it had complained about.
+            /// Its standard error until then.
             stderr: String,
             /// The most that a call may ask for.
             most: u64 = 300,
@@ -100,9 +100,9 @@ diagnostics! {
             ],
             /// The negative number of the signal.
             status: i32,
-            /// What it had written.
+            /// Its standard output until then.
             stdout: String,
-            /// What it had complained about.
+            /// Its standard error until then.
             stderr: String,
         } => {
             code: limit.code(),
@@ -124,9 +124,9 @@ diagnostics! {
             removed: Vec<String> = vec!["notes/.lfsig".to_owned()],
             /// Its exit status.
             status: i32,
-            /// What it had written.
+            /// Its standard output.
             stdout: String,
-            /// What it had complained about.
+            /// Its standard error.
             stderr: String,
         } => {
             code: ProtectedPath,
@@ -145,7 +145,7 @@ diagnostics! {
             file: String = ".git/config".to_owned(),
             /// Its setting, where one is to blame.
             key: Option<String> => [Some("core.pager".to_owned()), None],
-            /// What is wrong with it.
+            /// The fault of the file.
             reason: &'static str => ["has a setting that starts a program", "is a symbolic link"],
         } => {
             code: CommandForbidden,
@@ -194,7 +194,7 @@ diagnostics! {
         /// The kernel cannot hold commands to the proxy, and none reach the network without it.
         #[error("the kernel of this server cannot hold commands to its proxy ({missing})")]
         NoNetwork {
-            /// What the kernel lacks.
+            /// The missing feature of the kernel.
             missing: &'static str = "user namespaces",
         } => {
             code: SandboxUnavailable,

@@ -79,19 +79,19 @@ diagnostics! {
         /// No address of a file.
         #[error("`{url}` is no address of a file")]
         Address {
-            /// What was sent.
+            /// The address received.
             url: String = "file:///etc/passwd".to_owned(),
         } => {
             code: InvalidParameter,
             hint: "give one that begins with https:// or http://",
             details: { "parameter": "url", "url": url },
         },
-        /// Nothing came, or not all of it.
+        /// The download failed or is incomplete.
         #[error("`{url}` could not be fetched: {reason}")]
         Failed {
             /// The address.
             url: String = "https://example.org/data.csv".to_owned(),
-            /// What curl said.
+            /// The message of curl.
             reason: String = "curl: (22) The requested URL returned error: 404".to_owned(),
         } => {
             code: ExecError,

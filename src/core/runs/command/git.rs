@@ -1,4 +1,4 @@
-//! What the command `git` is told about repositories.
+//! Environment and repository checks of the command `git`.
 //!
 //! In documents and groups the repository lies beside the files and is named by the environment;
 //! in storage git looks for one below the zone's root and never above it.
@@ -21,8 +21,8 @@ const HISTORY_ONLY: &str = "log show blame shortlog reflog describe rev-parse re
 /// Name of the command.
 pub(super) const COMMAND: &str = "git";
 
-/// Whether git works on the repository that the server keeps: neither may write it while the
-/// other does.
+/// Returns `true` if git works on the repository that the server keeps: git and the server must not write it
+/// at the same time.
 pub(super) fn shares_repository(zone: &Zone<'_>, plan: &CommandPlan) -> bool {
     plan.command == COMMAND && zone.name.is_versioned()
 }
@@ -64,7 +64,8 @@ pub(super) fn prepare(
     Ok((environment, repository))
 }
 
-/// Where git begins to look: the folder behind `-C`, which is the first argument where it is one.
+/// Returns the directory in which git looks for a repository: the one after a leading `-C`, otherwise the
+/// zone's root.
 fn folder(arguments: &[String]) -> &str {
     match arguments {
         [option, folder, ..] if option == "-C" => folder,

@@ -52,7 +52,7 @@ pub enum Limit {
     Processes,
 }
 
-/// What programs say of the limits on memory, in lower case.
+/// Messages of programs that reach the limit on memory, in lower case.
 const WORDS_OF_MEMORY: [&str; 8] = [
     "cannot allocate memory",
     "memory exhausted",
@@ -70,7 +70,7 @@ const WORDS_OF_STARTING: [&str; 4] = ["fork", "clone", "spawn", "new process"];
 /// The same of a thread; the filters of ffmpeg have threads, which it does not mention.
 const WORDS_OF_THREADS: [&str; 2] = ["thread", "filter"];
 
-/// How the system names EAGAIN, which has other causes too.
+/// Message of the system for EAGAIN, which has other causes too, in lower case.
 const AGAIN: &str = "resource temporarily unavailable";
 
 impl Limit {

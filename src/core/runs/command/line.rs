@@ -13,7 +13,7 @@ use fileshed_storage::{DiskError, Root};
 use fileshed_types::{Error, Repeat, Scope, ZoneName, timings};
 use fileshed_zones::zone::{Zone, ZonePath, has_one_spelling};
 
-/// What runs in a zone: the judged line with its names as they are on disk.
+/// Returns the plan of a command line after its check, with its names as they are on disk.
 pub(super) fn prepare(
     runs: &Runs,
     zone: &Zone<'_>,

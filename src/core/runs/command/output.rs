@@ -1,4 +1,4 @@
-//! What a command wrote, as an answer shows it.
+//! Output of a command, as it is shown in a response.
 
 use file_format::FileFormat;
 
@@ -38,25 +38,25 @@ pub(super) fn show(places: &HiddenPlaces, stream: Stream, limit: usize) -> Shown
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ShownStream {
     pub(super) text: String,
-    /// What the text has not.
+    /// The part that the text lacks.
     pub(super) missing: Option<MissingOutput>,
 }
 
-/// What a text has not.
+/// The part of a stream that its text lacks.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum MissingOutput {
     /// Everything: it is no text.
     Binary {
-        /// What it is.
+        /// The format of the stream.
         binary: Binary,
-        /// How much.
+        /// Size of the stream.
         bytes: u64,
     },
     /// So many bytes after so many lines.
     Middle {
         /// Whole lines that are shown before.
         lines: usize,
-        /// What is not shown.
+        /// Bytes that are not shown.
         left_out: u64,
     },
 }
@@ -122,7 +122,7 @@ pub(super) fn grouped(number: u64) -> String {
     text
 }
 
-/// How many bytes JSON writes for one of a text.
+/// Returns how many bytes JSON needs for a byte of a text.
 fn written(byte: u8) -> u8 {
     match byte {
         b'"' | b'\\' | b'\n' | b'\t' | b'\r' | 0x08 | 0x0c => 2,
@@ -131,8 +131,7 @@ fn written(byte: u8) -> u8 {
     }
 }
 
-/// How many of these bytes fit, taken one after the other: at most `limit`, which JSON writes with
-/// twice as many.
+/// Returns how many bytes of the pieces fit, in order: at most `limit`, and at most twice as many as JSON.
 fn fitting<'b>(pieces: impl Iterator<Item = &'b [u8]>, limit: usize, backwards: bool) -> usize {
     let (mut count, mut left) = (0, limit.saturating_mul(2));
     for piece in pieces {
@@ -155,14 +154,15 @@ fn fitting<'b>(pieces: impl Iterator<Item = &'b [u8]>, limit: usize, backwards: 
     count
 }
 
-/// Where the last `limit` bytes of a text begin, or fewer that have twice as many as JSON.
+/// Returns the offset of the longest end of a text that has at most `limit` bytes, and at most twice as many
+/// as JSON.
 fn start(text: &str, limit: usize) -> usize {
     let pieces = text.as_bytes().rchunks(PIECE_BYTES);
     text.ceil_char_boundary(text.len() - fitting(pieces, limit, true))
 }
 
-/// Where a text has to be cut: behind `limit` bytes, or where it has twice as many as JSON, which
-/// writes some control characters with six.
+/// Returns the offset at which a text has to be cut: after `limit` bytes, or earlier if JSON, which writes
+/// some control characters with six, would need more than twice as many. `None` if the text fits.
 fn end(text: &str, limit: usize) -> Option<usize> {
     let fitting = fitting(text.as_bytes().chunks(PIECE_BYTES), limit, false);
     (fitting < text.len()).then(|| text.floor_char_boundary(fitting))
@@ -285,7 +285,7 @@ mod tests {
         }
     }
 
-    /// Whether a text is no longer than it may be, and in JSON than twice that.
+    /// Returns `true` if a text has at most `limit` bytes, and at most twice as many as JSON.
     fn fits(text: &str, limit: usize) -> bool {
         let json = serde_json::to_string(text).expect("JSON").len() - 2;
         text.len() <= limit && json <= 2 * limit

@@ -60,7 +60,7 @@ impl Places {
         }
     }
 
-    /// Where the repository is that lies in `place` on disk.
+    /// Returns the path at which a command sees the repository that is at `place` on disk.
     pub(super) fn repository(&self, place: &Path) -> PathBuf {
         match &self.own_root {
             Some(root) => root.join("repo.git"),
@@ -68,7 +68,7 @@ impl Places {
         }
     }
 
-    /// What output must not show beside the places on disk: each reads `/` there.
+    /// Paths that output must not show beside those on disk; each is replaced by `/`.
     pub(super) fn hidden(&self) -> impl Iterator<Item = &Path> {
         let zone = self.own_root.is_some().then_some(self.zone.as_path());
         self.own_root.as_deref().into_iter().chain(zone)

@@ -84,7 +84,7 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
     };
     let refused = finished.refused.or_else(|| expect_whole().err());
     let ran = run.finish(outcome, refused, |outcome| {
-        // What is there stays, rather than becoming an empty file.
+        // Keep an existing file instead of replacing it with an empty one.
         let stdout_file = stdout_file.filter(|_| !outcome.got_nothing());
         let install = |file: StreamFile| file.install(zone);
         let stdout_size = stdout_file.map(install).transpose()?;

@@ -39,7 +39,7 @@ diagnostics! {
         Parameters {
             /// Why not.
             reason: String = "the statement has 2 parameters, 1 is given".to_owned(),
-            /// What was given, as JSON.
+            /// The value received, as JSON.
             received: String = "[1]".to_owned(),
             /// Its type.
             kind: &'static str = "list",
@@ -66,7 +66,7 @@ diagnostics! {
         Failed {
             /// The database.
             path: String = "a.db".to_owned(),
-            /// What SQLite says.
+            /// The message of SQLite.
             message: String => [
                 "no such table: x".to_owned(),
                 "no such table: x".to_owned(),
@@ -74,7 +74,7 @@ diagnostics! {
                 "more than one statement was given".to_owned(),
                 "near \"SELCT\": syntax error".to_owned(),
             ],
-            /// What there is.
+            /// Its tables with their columns.
             tables: Tables => [
                 vec![],
                 vec![("people".to_owned(), vec!["name".to_owned()])],
@@ -92,7 +92,7 @@ diagnostics! {
         Forbidden {
             /// The database.
             path: String = "a.db".to_owned(),
-            /// What it would do.
+            /// The forbidden action.
             what: String => [
                 "PRAGMA journal_mode".to_owned(),
                 "ATTACH".to_owned(),
@@ -118,7 +118,7 @@ diagnostics! {
             name: String = "date_columns".to_owned(),
             /// The value received.
             received: String = "day".to_owned(),
-            /// What is taken.
+            /// The values that it may have.
             expected: String = "names of columns".to_owned(),
         } => {
             code: InvalidParameter,
@@ -244,7 +244,7 @@ diagnostics! {
         CsvEmpty {
             /// The parameter that names the file.
             parameter: &'static str = "import_csv",
-            /// Whether the CSV file is in uploads, and not beside the database.
+            /// `true` if the CSV file is in uploads, and not beside the database.
             in_uploads: bool,
         } => {
             code: CsvEmpty,
@@ -260,7 +260,7 @@ diagnostics! {
             columns: usize = 6000,
             /// Those that it may have.
             most: usize = 5000,
-            /// Whether the CSV file is in uploads, and not beside the database.
+            /// `true` if the CSV file is in uploads, and not beside the database.
             in_uploads: bool = false,
         } => {
             code: CsvTooWide,
@@ -277,11 +277,11 @@ diagnostics! {
         CsvUnreadable {
             /// The parameter that names the file.
             parameter: &'static str = "import_csv",
-            /// Where, as far as it is known.
+            /// The line of the fault, if it is known.
             line: Option<u64>,
             /// Why not.
             reason: String,
-            /// Whether the CSV file is in uploads, and not beside the database.
+            /// `true` if the CSV file is in uploads, and not beside the database.
             in_uploads: bool = false,
         } => {
             code: CsvParseError,
@@ -317,7 +317,7 @@ const LESS_WORK: &str = "give it less work in `query`: fewer or shorter values, 
 const AGAIN: &str = "wait a moment and repeat the same call";
 
 impl TableError {
-    /// What the child says of the database at `path`, for which it had some seconds.
+    /// Converts the child's error about the database at `path`, on which it could work for `seconds`.
     pub(super) fn of(
         refusal: DatabaseError,
         path: String,
@@ -383,7 +383,7 @@ impl TableError {
     }
 }
 
-/// What to do about a statement that SQLite refuses, by its words and by what there is.
+/// Returns a hint about a statement that SQLite refuses, from its message and the tables.
 fn failed(message: &str, tables: &[(String, Vec<String>)]) -> Hint {
     if message.contains("no such table") {
         let names: Vec<String> = tables.iter().map(|(name, _)| name.clone()).collect();
@@ -417,7 +417,7 @@ fn what_there_is(path: &str, tables: &[(String, Vec<String>)]) -> Facts {
     facts
 }
 
-/// What to do instead of what no statement may do.
+/// Returns the alternative to a forbidden action.
 fn forbidden(what: &str) -> Hint {
     if what.starts_with("PRAGMA") {
         "use PRAGMA table_info(name), table_list, index_list, integrity_check or user_version"

@@ -21,7 +21,7 @@ const RESERVED: u64 = 0x4000_0001;
 /// (`UNIX_SHM_DMS`, <https://sqlite.org/src/file?name=src/os_unix.c>).
 const OPEN_WITH_LOG: u64 = 128;
 
-/// What SQLite would take in with the database, or stumble over.
+/// Returns the journals and logs that SQLite would apply to the database, or could not read.
 fn live(data: &Root, database: &ZonePath) -> Result<Vec<ZonePath>, DiskError> {
     let mut found = Vec::new();
     for path in database.journals() {
@@ -45,7 +45,7 @@ fn is_live(data: &Root, path: &ZonePath) -> Result<bool, DiskError> {
     })
 }
 
-/// Whether another process has the database open for changes right now.
+/// Returns `true` if another process has the database open for changes at the moment.
 fn is_in_use(data: &Root, database: &ZonePath) -> Result<bool, DiskError> {
     let is_locked = |path: &ZonePath, at| {
         let entry = data.entry(path)?;
@@ -58,8 +58,8 @@ fn is_in_use(data: &Root, database: &ZonePath) -> Result<bool, DiskError> {
         })?)
 }
 
-/// What is said of a file; nothing of one that goes while it is looked at, as a journal does at the
-/// end of a change of somebody else.
+/// Returns `false` instead of an error if the file disappeared during the check, as a journal does when
+/// another process ends its change.
 fn unless_gone(said: Result<bool, DiskError>) -> Result<bool, DiskError> {
     match said {
         Err(error) if error.is_gone() => Ok(false),
@@ -71,7 +71,7 @@ fn place<'a>(zone: &'a Zone<'_>, database: &'a ZonePath) -> FilePlace<'a> {
     zone.place(database.as_str())
 }
 
-/// What lies beside a database and is not known to be its own.
+/// Returns the journals beside a database that no statement of this server and no other process accounts for.
 pub(super) fn foreign(zone: &Zone<'_>, database: &ZonePath) -> Result<Vec<ZonePath>, Error> {
     let found = live(&zone.data, database).map_err(|error| zone.explain_disk(error))?;
     if found.is_empty()
@@ -201,9 +201,9 @@ diagnostics! {
     pub struct ForeignJournal {
         path: String = "a.db".to_owned(),
         beside: Vec<String> = vec!["a.db-wal".to_owned()],
-        /// Whether it cannot be taken away here.
+        /// `true` if the zone is read-only, so that the caller cannot delete it.
         is_kept: bool => [false, false, true],
-        /// Whether the database itself is there.
+        /// `true` if the database itself exists.
         is_there: bool => [false, true, true],
     } => {
         code: InvalidFormat,

@@ -25,7 +25,7 @@ use fileshed_types::{Caller, Code, Error};
 use fileshed_zones::tenant::{DATA, TenantRoot};
 use fileshed_zones::zone::{JOURNAL_ENDS, Zone, ZoneName, ZonePath, named_zone};
 
-/// What to do with a database.
+/// Task for a database.
 #[derive(Debug)]
 pub enum DatabaseTask<'a> {
     /// A statement; its rows may go to this file.
@@ -34,7 +34,7 @@ pub enum DatabaseTask<'a> {
     Import(CsvImport),
 }
 
-/// What was done.
+/// Outcome of a task.
 #[derive(Debug)]
 pub enum DatabaseOutcome {
     /// Rows were read.
@@ -171,8 +171,8 @@ impl<'a> DatabaseCall<'a> {
         }
     }
 
-    /// Lets a child read. Nothing where that cannot be done without writing: the database keeps its
-    /// changes in a log beside it.
+    /// Lets a child read. Returns `None` if that needs a write: the database keeps its changes in a log
+    /// beside it.
     fn read(
         &self,
         query: &Query,
@@ -209,7 +209,7 @@ impl<'a> DatabaseCall<'a> {
                 let mode = OpenMode::Immutable;
                 TargetDatabase::Zone { path, mode }
             } else {
-                // What is beside it belongs to it: together they are put right in a copy.
+                // The journal or log belongs to the database: SQLite recovers both in a copy.
                 for (end, entry) in std::iter::once(&("", entry)).chain(&beside) {
                     private.receive(&format!("{PRIVATE_NAME}{end}"), &mut entry.open()?)?;
                 }
@@ -300,7 +300,7 @@ impl<'a> DatabaseCall<'a> {
         }
     }
 
-    /// What is beside a database and belongs to it: whatever is not empty of a journal or a log.
+    /// Returns the journal and log of a database that are not empty.
     fn beside(&self, database: &Entry) -> Result<Vec<(&'static str, Entry)>, Error> {
         let mut found = Vec::new();
         for (end, path) in JOURNAL_ENDS.into_iter().zip(database.path().journals()) {
@@ -315,7 +315,7 @@ impl<'a> DatabaseCall<'a> {
         Ok(found)
     }
 
-    /// Whether databases are only read here, whoever asks.
+    /// Returns `true` if no caller may change databases here.
     fn only_reads(&self) -> bool {
         !self.zone.name.is_writable() || self.zone.store.settings.sqlite_readonly
     }
@@ -501,8 +501,8 @@ fn shortened(mut text: String) -> String {
     text
 }
 
-/// Whether a database keeps changes in a log beside it (bytes 18 and 19 of its header,
-/// <https://sqlite.org/fileformat.html>): then even who reads it writes there.
+/// Returns `true` if a database keeps changes in a log beside it (bytes 18 and 19 of its header,
+/// <https://sqlite.org/fileformat.html>): then even a reader writes there.
 fn keeps_a_log(database: &Entry) -> Result<bool, DiskError> {
     let (_, header) = database.state_and_beginning()?;
     Ok(header

@@ -16,15 +16,15 @@ use fileshed_storage::{PrivateDirectory, Staged};
 use fileshed_types::Error;
 use fileshed_zones::zone::Zone;
 
-/// What a built-in job may have.
+/// Limits and properties of a built-in job.
 pub(crate) struct JobBounds<'a> {
-    /// What it is called where it fails.
+    /// Its name in error messages.
     pub(crate) command: &'static str,
     /// A directory that only this job has.
     pub(crate) private: &'a PrivateDirectory,
-    /// Whether it changes files of the zone.
+    /// `true` if it changes files of the zone.
     pub(crate) changes: bool,
-    /// Whether it goes on when nobody waits for the answer any more.
+    /// `true` if it continues after the caller stopped waiting for the response.
     pub(crate) must_end: bool,
     /// Gets its standard output.
     pub(crate) output: Option<&'a mut Staged>,

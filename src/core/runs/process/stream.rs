@@ -77,7 +77,7 @@ impl StreamFile {
     }
 }
 
-/// Where a stream goes; `limit` bytes of it, where that is the answer.
+/// Returns the sink of a stream: the other stream, a file, or `limit` bytes of the response.
 pub(crate) fn sink(
     file: Option<&mut StreamFile>,
     merge: bool,

@@ -9,7 +9,7 @@ diagnostics! {
         /// None of this user has the id, or it ended a while ago.
         #[error("there is no process `{id}`")]
         NotFound {
-            /// What was sent.
+            /// The id received.
             id: String = "a1b2c3d4e5f6".to_owned(),
         } => {
             code: FileNotFound,
@@ -54,7 +54,7 @@ diagnostics! {
         /// As many run as one user may have.
         #[error("{limit} of your processes are running, which is as many as one user may have")]
         TooMany {
-            /// How many.
+            /// The limit.
             limit: u64 = 16,
         } => {
             code: Busy,

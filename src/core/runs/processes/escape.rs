@@ -35,7 +35,7 @@ pub(super) fn pieces(bytes: &[u8]) -> impl Iterator<Item = OutputPiece<'_>> {
     })
 }
 
-/// How many bytes the sequence has with which these begin.
+/// Returns the length of the sequence with which these bytes begin.
 fn sequence_length(bytes: &[u8]) -> usize {
     let end = match bytes.get(1) {
         // Parameters, then one final byte.
@@ -61,8 +61,8 @@ fn find(bytes: &[u8], from: usize, end: impl Fn(&[u8]) -> Option<usize>) -> Opti
     (from..bytes.len()).find_map(|at| Some(at + end(&bytes[at..])?))
 }
 
-/// Whether a terminal answers this sequence by typing something: its kind, its position, its
-/// colours. Shown a second time, the answer would be typed into whatever runs by then.
+/// Returns `true` if a terminal answers this sequence by typing something: its kind, its position, its
+/// colours. If the sequence were replayed, the answer would be typed into the program that runs by then.
 pub(super) fn is_query(sequence: &[u8]) -> bool {
     let Some((introducer, rest)) = sequence.get(1..).and_then(<[u8]>::split_first) else {
         return false;

@@ -31,10 +31,10 @@ pub enum OutputStream {
     Stderr,
 }
 
-/// What was written at one time.
+/// Output that was written at one time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OutputEntry {
-    /// Where to.
+    /// The stream.
     pub r#type: OutputStream,
     /// As text; what is no UTF-8 is replaced.
     pub data: String,
@@ -58,11 +58,11 @@ pub struct Output {
     pub entries: Vec<OutputEntry>,
     /// The offset of what follows.
     pub next_offset: u64,
-    /// Whether some that were asked for are not among them.
+    /// `true` if some of the entries that were asked for are missing.
     pub truncated: bool,
 }
 
-/// How a process stands.
+/// State of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProcessStatus {
@@ -95,7 +95,7 @@ pub(crate) enum LogLine {
     },
 }
 
-/// What was started.
+/// Command that was started.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct StartLine {
     pub(crate) command: String,
@@ -106,7 +106,7 @@ pub(crate) struct StartLine {
     pub(crate) ts: f64,
 }
 
-/// Where in the file an entry begins.
+/// Position in the file at which an entry begins.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     entry: u64,
@@ -129,7 +129,7 @@ pub(crate) struct ProcessLog {
     pub(crate) entries: u64,
     marks: Vec<Mark>,
     most_bytes: u64,
-    /// Whether the disk did not take all of it.
+    /// `true` if the disk did not accept all of it.
     lost: bool,
 }
 
@@ -354,7 +354,7 @@ impl ProcessLog {
     }
 }
 
-/// Whether the log in this file says how its process ended.
+/// Returns `true` if the log in this file has the line about the end of its process.
 pub(crate) fn has_end(file: &LogFile) -> Result<bool, DiskError> {
     let from = file.size().saturating_sub(END_BYTES);
     let bytes = file.read(from, END_BYTES)?;
@@ -393,10 +393,10 @@ fn line(line: &LogLine) -> Result<Vec<u8>, Error> {
 /// The whole lines of a file, from a position on, without their ends.
 struct LogLines<'a> {
     file: &'a LogFile,
-    /// Where `buffer` begins.
+    /// Position of `buffer` in the file.
     position: u64,
     buffer: Vec<u8>,
-    /// What of it was given.
+    /// Bytes of `buffer` that were returned.
     given: usize,
 }
 

@@ -8,7 +8,7 @@ use super::escape::{OutputPiece, is_query, pieces};
 /// Bytes that are kept.
 pub(super) const KEPT: usize = 256 * 1024;
 
-/// What a shell has written.
+/// Recent output of a shell.
 #[derive(Debug, Default)]
 pub(super) struct Scrollback {
     bytes: VecDeque<u8>,
@@ -25,15 +25,15 @@ impl Scrollback {
         self.bytes.extend(bytes);
     }
 
-    /// What was written from a position on, at most so many bytes, as far as it is kept.
+    /// Returns at most `most` bytes of the output from a position on, as far as it is kept.
     pub(super) fn since(&self, position: u64, most: usize) -> Vec<u8> {
         let missing = self.written.saturating_sub(position);
         let from = self.bytes.len().saturating_sub(missing as usize);
         self.bytes.range(from..).take(most).copied().collect()
     }
 
-    /// What a client is shown that comes back: whole lines, and no question to a terminal, which
-    /// was answered the first time.
+    /// Returns the output for a client that reconnects: whole lines, without queries to the terminal, which
+    /// it answered the first time.
     pub(super) fn replay(&self) -> Vec<u8> {
         let bytes: Vec<u8> = self.bytes.iter().copied().collect();
         let whole = if self.written > bytes.len() as u64 {

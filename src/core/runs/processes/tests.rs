@@ -1,4 +1,4 @@
-//! Who gets which shell.
+//! Tests of shells: ids, reconnection and flow control.
 
 use super::*;
 
@@ -49,7 +49,7 @@ fn an_id_is_good_for_half_a_minute() {
     assert!(desk.come(&early.id).is_ok());
     desk.clock.advance(11);
     assert_eq!(desk.come(&late.id).err(), Some(ShellSessionError::Unknown));
-    // Whoever has another credential may come at any time.
+    // A client with another credential may connect at any time.
     let user = Some(&desk.user);
     let connected = desk.shells.connect(user, &late.id, false, Box::new(|| ()));
     assert!(connected.is_ok());

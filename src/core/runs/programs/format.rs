@@ -1,4 +1,4 @@
-//! What an executable file is: machine code, or a script.
+//! Format of an executable file: machine code, or a script.
 
 use fileshed_types::Mutex;
 use std::fs::File;
@@ -15,7 +15,7 @@ const LONGEST_NAME: u64 = 4096;
 /// Loaders that were met, and the files that they are: a machine has one or two.
 static LOADERS: Mutex<Vec<(PathBuf, Option<PathBuf>)>> = Mutex::new(Vec::new());
 
-/// What the kernel would do with an executable file.
+/// Format of an executable file, as the kernel recognises it.
 pub(super) enum ProgramFormat {
     Elf {
         /// The dynamic loader that the file names.

@@ -10,7 +10,7 @@ use crate::runs::Runs;
 use fileshed_types::{Caller, Error};
 use fileshed_zones::process_identity::host_name;
 
-/// What a call has to do with the processes and shells of its user.
+/// Kind of access that a call needs to the processes and shells of its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessUse {
     /// It looks for one.
@@ -19,7 +19,7 @@ pub enum ProcessUse {
     Starts,
 }
 
-/// Where a call about processes and shells belongs.
+/// Server that handles a call about processes and shells.
 #[derive(Debug)]
 pub enum TerminalPlace {
     /// Here. As long as this is kept, no other server takes over.
@@ -49,7 +49,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Whether processes and shells of a user may be on another server.
+    /// Returns `true` if processes and shells of a user may be on another server.
     #[must_use]
     pub fn shares_terminals(&self) -> bool {
         self.store.peer_address.get().is_some()
@@ -63,7 +63,8 @@ impl Runs {
             .then(|| self.store.pepper.key("peers"))
     }
 
-    /// Where a call of a caller belongs; `sent_on` says whether another server sent it here. Blocks.
+    /// Returns the server that handles a call of a caller; `sent_on` is `true` if another server forwarded
+    /// it. Blocks.
     pub fn terminal_place(
         &self,
         caller: &Caller,
@@ -108,7 +109,8 @@ impl Runs {
         Ok(place)
     }
 
-    /// Where the server is that has the shell of this id; nothing where it is this one, or none. Blocks.
+    /// Returns the address of the server that has the shell of this id; `None` if it is this server, or there
+    /// is none. Blocks.
     pub fn address_of_shell(&self, id: &str) -> Result<Option<String>, Error> {
         let instance = id.rsplit_once('-').map(|(_, instance)| instance);
         let Some(instance) = instance.filter(|name| *name != self.store.instance.name) else {

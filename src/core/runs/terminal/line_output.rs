@@ -200,7 +200,7 @@ impl<'a> Drain<'a> {
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => true,
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                // Nothing follows so soon.
+                // Show the held bytes if no more arrive in time to complete a path.
                 if self.places.holds() && self.clock.elapsed(self.came) >= self.timings.held_back {
                     self.rest.extend(self.places.rest());
                 }

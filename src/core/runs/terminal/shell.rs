@@ -223,7 +223,7 @@ pub struct ShellWatch<'a> {
     watch: UsageMeter<'a>,
     /// Why it has to end, once it has to.
     ending: Option<ExitReason>,
-    /// What the shell's output must not name: nothing if it has the tree.
+    /// Paths that the shell's output must not show; empty if the shell has the tree.
     pub(super) places: HiddenPlaces,
     histories: (&'a ShellTree<'a>, &'a PrivateDirectory),
 }

@@ -63,7 +63,7 @@ submodule active";
 /// Harmless settings of a submodule. `update` may hold a command instead of a word.
 const SUBMODULE: &str = "active branch fetchrecursesubmodules ignore shallow url";
 
-/// What a submodule's `update` may be.
+/// Values that a submodule's `update` may have.
 const UPDATES: &str = "checkout merge none rebase";
 
 /// Why git does not run with a configuration file.

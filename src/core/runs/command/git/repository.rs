@@ -67,7 +67,7 @@ pub(super) fn check_below(zone: &Zone<'_>) -> Result<(), Error> {
 
 struct RepositoryCheck<'a> {
     data: &'a Root,
-    /// What was looked at.
+    /// Paths that were already checked.
     seen: BTreeSet<String>,
 }
 
@@ -95,7 +95,7 @@ impl RepositoryCheck<'_> {
         found.into_iter().map(named).collect()
     }
 
-    /// What git finds under its name: a repository, or a file that says where one is.
+    /// Checks an entry that git takes for a repository by its name: a repository, or a file that names one.
     fn place(&mut self, place: &ZonePath) -> Result<(), Error> {
         if !self.seen.insert(place.as_str().to_owned()) {
             return Ok(());
@@ -164,7 +164,7 @@ impl RepositoryCheck<'_> {
         Ok(())
     }
 
-    /// The text of a small file; nothing where there is none.
+    /// Returns the content of a small file; `None` if the file does not exist.
     fn text(&self, file: &ZonePath) -> Result<Option<Vec<u8>>, Error> {
         let entry = match self.data.entry(file) {
             Err(error) if error.is_gone() => return Ok(None),

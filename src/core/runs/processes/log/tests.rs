@@ -1,4 +1,4 @@
-//! What a log keeps, whatever happens to it.
+//! Tests of process logs: reading, rotation and recovery.
 
 #![expect(clippy::disallowed_methods, reason = "a test looks at the disk")]
 

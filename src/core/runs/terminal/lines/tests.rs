@@ -177,7 +177,7 @@ fn the_next_server_lists_what_was_cut_off_for_five_minutes() {
     assert_eq!(world.logs(), 2);
     assert_eq!(world.counted().1, 2);
 
-    // Who comes later finds no list, and the log says it all the same.
+    // After a restart the process is no longer listed, but its log still has its end.
     let late = World::new();
     let id = late.begun("late").id().to_owned();
     let late = late.again();

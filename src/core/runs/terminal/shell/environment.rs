@@ -113,7 +113,7 @@ pub(super) fn own(home: &str, temporary: &str, is_interactive: bool) -> Variable
     own.extend(OF_INTERPRETERS);
     if is_interactive {
         own.push(("PS1", "$PWD $ "));
-        // What is typed is nobody's file.
+        // Typed lines are not written to a file.
         own.push(("HISTFILE", "/dev/null"));
     } else {
         own.push(QUIET_FFMPEG);
@@ -128,7 +128,7 @@ const QUIET_FFMPEG: (&str, &str) = (
     "() { command ffmpeg -hide_banner -nostats \"$@\"; }",
 );
 
-/// Where a shell looks for programs.
+/// Directories in which a shell looks for programs.
 const SEARCHED: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 
 #[cfg(test)]
