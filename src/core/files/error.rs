@@ -1,4 +1,4 @@
-//! What the tools refuse.
+//! Errors of the tools.
 
 use fileshed_types::diagnostics;
 use fileshed_types::zone::PathError;
@@ -10,7 +10,7 @@ diagnostics! {
         /// The path leads out.
         #[error("Path escapes workspace boundary: {path}")]
         Escapes {
-            /// What was given.
+            /// The path received.
             path: String = "../etc/passwd".to_owned(),
         } => {
             code: PathEscape,
@@ -20,7 +20,7 @@ diagnostics! {
         /// The path has a name that is kept.
         #[error("Path component '{name}' is reserved")]
         Reserved {
-            /// What was given.
+            /// The path received.
             path: String = ".lfsig/a.json".to_owned(),
             /// The name.
             name: String = ".lfsig".to_owned(),
@@ -32,7 +32,7 @@ diagnostics! {
         /// The path cannot be used.
         #[error(transparent)]
         Path(#[from] error: PathError = PathError::LongName { parameter: "path" }) => { same_as: error },
-        /// Nothing is there.
+        /// No file or directory is at the path.
         #[error("File not found: {0}")]
         NotFound(path: String) => {
             code: FileNotFound,
@@ -123,21 +123,21 @@ diagnostics! {
         Below {
             /// Which parameter.
             parameter: &'static str = "offset",
-            /// What was given.
+            /// The value received.
             value: i64 = 0,
         } => {
             code: InvalidParameter,
             hint: "the first line is 1; leave it out to begin there",
             details: { "parameter": parameter },
         },
-        /// Nothing to replace.
+        /// The text to replace is empty.
         #[error("old_string is empty: give text as it stands in the file; write_file writes a whole file")]
         NothingToReplace => {
             code: MissingParameter,
             hint: "read_file shows the text",
             details: { "parameter": "old_string" },
         },
-        /// Nothing would change.
+        /// The new text equals the old one.
         #[error("old_string and new_string are the same: nothing was changed")]
         NoChange => {
             code: InvalidParameter,
@@ -147,9 +147,9 @@ diagnostics! {
         /// The text to replace is not there.
         #[error("old_string not found in {path}{nearest}")]
         TextNotFound {
-            /// What was given.
+            /// The path received.
             path: String,
-            /// What the file has instead, where something is like it.
+            /// The lines of the file that resemble the text, if there are any.
             nearest: String = "; nearest lines:\n3:old text".to_owned(),
         } => {
             code: PatternNotFound,
@@ -161,9 +161,9 @@ diagnostics! {
             "old_string is there {count} times in {path}; make it longer, or set replace_all=true\n{lines}"
         )]
         TextAmbiguous {
-            /// What was given.
+            /// The path received.
             path: String,
-            /// How often.
+            /// Number of occurrences.
             count: u64 = 2,
             /// The first of the lines, numbered.
             lines: String = "3:old text\n7:old text".to_owned(),
@@ -182,7 +182,7 @@ diagnostics! {
         /// The storage does not answer.
         #[error("the storage does not answer now; repeat the call later")]
         Unavailable {
-            /// What was given.
+            /// The path received.
             path: String,
             /// For the log.
             reason: String,

@@ -1,11 +1,11 @@
-//! What is known of a file or directory besides its content.
+//! Metadata of a file or directory: everything but its content.
 
 use fileshed_types::ZonePath;
 use jiff::Timestamp;
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
-/// What an entry is.
+/// Type of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EntryType {
@@ -15,32 +15,32 @@ pub enum EntryType {
     Directory,
 }
 
-/// What tells one state of a file from another: two states of a path never share one. It means
-/// something only to the provider that made it.
+/// Opaque identifier of one state of a file: two states of a path never have the same version. Only the
+/// provider that made it can interpret it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Version(pub String);
 
 /// A file or directory, without its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
-    /// Where it is, seen from the root of the provider.
+    /// Its path below the root of the provider.
     pub path: ZonePath,
-    /// What it is.
+    /// Its type.
     pub kind: EntryType,
     /// The type of a file, where it was given when it was written.
     pub mime_type: Option<String>,
     /// Bytes of a file; 0 of a directory.
     pub size: u64,
-    /// When there was first something at its path, renames counted as the same file.
+    /// Time at which the file came into being; a renamed file counts as the same file.
     pub created_at: Timestamp,
-    /// When its content was last written.
+    /// Time at which its content was last written.
     pub updated_at: Timestamp,
-    /// Its state.
+    /// Version of its current state.
     pub version: Version,
 }
 
 impl Metadata {
-    /// Whether it is a directory.
+    /// Returns `true` if it is a directory.
     #[must_use]
     pub fn is_directory(&self) -> bool {
         self.kind == EntryType::Directory

@@ -65,7 +65,7 @@ pub(crate) fn check_new(parameter: &'static str, path: &ZonePath) -> Result<(), 
     }
 }
 
-/// Whether a path begins with a drive of Windows, or is a share there.
+/// Returns `true` if a path begins with a drive of Windows, or is a network share there.
 fn has_drive(text: &str) -> bool {
     text.starts_with(r"\\")
         || matches!(text.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic())

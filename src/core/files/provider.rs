@@ -215,7 +215,7 @@ use crate::{EntryType, Metadata, Version};
 /// # Ok::<(), fileshed_files::Error>(())
 /// ```
 pub trait Provider: Send + Sync {
-    /// What is at `path`.
+    /// Returns the metadata of the file or directory at `path`.
     fn stat(&self, path: &ZonePath) -> Result<Metadata, ProviderError>;
 
     /// The bytes of a file in `range`, as many of them as it has, with its metadata of the same
@@ -267,22 +267,22 @@ pub struct FileBytes {
     pub metadata: Metadata,
 }
 
-/// How a file is written.
+/// Options of a write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Write {
     /// Its type; without, it keeps the one that it has.
     pub mime_type: Option<String>,
-    /// What must be true.
+    /// The condition under which it is written.
     pub condition: Precondition,
 }
 
-/// What must be true of a path, for a change to be made there.
+/// Condition on a path; a change fails if it does not hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Precondition {
-    /// Nothing.
+    /// No condition.
     #[default]
     Any,
-    /// Nothing is there.
+    /// The path is free.
     Absent,
     /// The file has this version.
     Version(Version),
@@ -293,7 +293,7 @@ pub enum Precondition {
 pub struct Written {
     /// As it is now.
     pub metadata: Metadata,
-    /// Whether nothing was there before.
+    /// `true` if the file is new.
     pub created: bool,
 }
 
@@ -302,7 +302,7 @@ pub struct Written {
 pub struct Page<Entry = Metadata> {
     /// In the order of their names' bytes.
     pub entries: Vec<Entry>,
-    /// Whether there are more behind the last one.
+    /// `true` if there are more after the last one.
     pub more: bool,
 }
 
@@ -328,9 +328,9 @@ impl<Entry> Page<Entry> {
 /// A name that is taken, and by what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// Where it is, seen from the root of the provider.
+    /// Its path below the root of the provider.
     pub path: ZonePath,
-    /// What it is.
+    /// Its type.
     pub kind: EntryType,
 }
 
@@ -354,7 +354,7 @@ impl From<Metadata> for Named {
 /// Why a provider did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum ProviderError {
-    /// Nothing is there.
+    /// No file or directory is at the path.
     #[error("nothing is at `{0}`")]
     NotFound(ZonePath),
     /// A file was needed.

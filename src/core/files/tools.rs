@@ -22,7 +22,7 @@ pub(crate) mod write;
 
 use crate::error::ToolError;
 
-/// What the tools may take and answer.
+/// Limits and settings of the tools.
 #[derive(Clone, Debug)]
 pub struct ToolLimits {
     /// Bytes of a text that is read or written.
@@ -33,11 +33,11 @@ pub struct ToolLimits {
     pub results: usize,
     /// Entries that a search looks at.
     pub entries: usize,
-    /// How long a search may take.
+    /// Longest time of a search.
     pub time: Duration,
-    /// By which clock.
+    /// Clock that measures this time.
     pub clock: Clock,
-    /// Nothing is changed.
+    /// `true` if all changes are refused.
     pub read_only: bool,
     /// Ends a search early.
     pub cancellation: Cancellation,

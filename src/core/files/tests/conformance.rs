@@ -57,7 +57,7 @@ const PROMISES: &[(&str, Promise)] = &[
 ///
 /// # Panics
 ///
-/// Where a promise is broken.
+/// If the provider breaks a promise.
 pub fn keeps_every_promise(provider: &dyn Provider) {
     for (at, (name, promise)) in PROMISES.iter().enumerate() {
         let directory = Directory {
@@ -70,7 +70,7 @@ pub fn keeps_every_promise(provider: &dyn Provider) {
     }
 }
 
-/// Where one promise is tried.
+/// Directory in which one promise is tested.
 struct Directory<'p> {
     provider: &'p dyn Provider,
     root: ZonePath,
@@ -347,7 +347,7 @@ fn a_version_is_never_used_again(directory: &Directory) -> Outcome {
 }
 
 fn a_list_comes_in_pages(directory: &Directory) -> Outcome {
-    // What stands before `/` among characters makes keys and names sort differently.
+    // Characters that sort before `/` make keys and names sort differently.
     let files = [
         "a b", "a-b", "a.b", "a.b.c", "a0", "b", "b-", "ä", "Z", "a!", "b.d/x",
     ];

@@ -9,7 +9,7 @@ use crate::error::ToolError;
 use crate::path;
 use crate::provider::{Precondition, ProviderError, Write};
 
-/// How often an edit is made again that met another one.
+/// Most attempts of an edit that meets another change of the file.
 const ATTEMPTS: usize = 8;
 
 /// Lines that show where a text is.
@@ -29,14 +29,14 @@ pub struct EditFile {
     pub replace_all: Option<bool>,
 }
 
-/// What was replaced.
+/// Response of `edit_file`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EditAnswer {
     /// `ok`
     pub status: &'static str,
-    /// As it was given.
+    /// The path received.
     pub path: String,
-    /// How many places.
+    /// Number of replaced occurrences.
     pub replacements: u64,
     /// The text that was there.
     pub old_string: String,

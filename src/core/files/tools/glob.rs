@@ -28,16 +28,16 @@ pub struct GlobSearch {
     pub gitignore: Option<bool>,
 }
 
-/// What was found.
+/// Response of `glob_search`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GlobAnswer {
     /// `ok`
     pub status: &'static str,
-    /// As it was given.
+    /// The pattern received.
     pub pattern: String,
     /// Paths in the workspace.
     pub matches: Vec<String>,
-    /// Whether there may be more.
+    /// `true` if there may be more.
     pub truncated: bool,
     /// Directories that were not searched to their end.
     pub truncated_branches: Vec<String>,

@@ -57,18 +57,18 @@ pub struct GrepSearch {
     pub gitignore: Option<bool>,
 }
 
-/// What was found.
+/// Response of `grep_search`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GrepAnswer {
     /// `ok`
     pub status: &'static str,
-    /// As it was given.
+    /// The pattern received.
     pub pattern: String,
-    /// What `matches` are.
+    /// The kind of `matches`.
     pub output_mode: OutputMode,
     /// Files, lines or counts.
     pub matches: Vec<GrepMatch>,
-    /// Whether there may be more.
+    /// `true` if there may be more.
     pub truncated: bool,
     /// Directories that were not searched to their end.
     pub truncated_branches: Vec<String>,
@@ -92,11 +92,11 @@ pub enum GrepMatch {
         /// Its text.
         text: String,
     },
-    /// How many lines of a file.
+    /// Number of matching lines of a file.
     Count {
         /// The file.
         path: String,
-        /// How many.
+        /// The number.
         count: u64,
     },
 }
@@ -128,7 +128,7 @@ impl Files<'_> {
             if entry.is_directory() || !is_wanted {
                 return Ok(ControlFlow::Continue(()));
             }
-            // What is gone or cannot be read has no lines.
+            // A file that is gone or cannot be read is passed over.
             let at = self.at(&entry.path);
             if let Ok(found) = self.provider.stat(&at)
                 && found.size <= self.limits.text_bytes
@@ -173,7 +173,7 @@ fn compiled(request: &GrepSearch) -> Result<Pattern, ToolError> {
         .map_err(|error| ToolError::Regex(error.reason()))
 }
 
-/// What a search has found so far.
+/// Results of a search so far.
 struct Search<'s> {
     pattern: &'s Pattern,
     mode: OutputMode,

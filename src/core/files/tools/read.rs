@@ -46,7 +46,7 @@ impl ReadFile {
     }
 }
 
-/// What was read.
+/// Response of `read_file`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum ReadAnswer {
@@ -60,18 +60,18 @@ pub enum ReadAnswer {
         path: String,
         /// The bytes in base64.
         content: String,
-        /// How they are written here.
+        /// Encoding of `content`.
         encoding: &'static str,
-        /// What they are.
+        /// Type of the file.
         #[serde(skip_serializing_if = "Option::is_none")]
         mime_type: Option<String>,
-        /// How many.
+        /// Bytes of the file.
         size: u64,
     },
     /// A picture, for who can see.
     #[serde(skip)]
     Image {
-        /// What it is.
+        /// Type of the image.
         mime_type: String,
         /// Its bytes.
         bytes: Vec<u8>,
@@ -91,18 +91,18 @@ pub struct ReadLines {
     pub total_lines: u64,
     /// The first line that is shown.
     pub start_line: u64,
-    /// How many are shown.
+    /// Lines that are shown.
     pub num_lines: u64,
-    /// Whether the answer ends before what was asked for, because it would be too long.
+    /// `true` if the response is cut because it would be too long.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// The line with which what is left begins.
+    /// The first line of the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<u64>,
-    /// The character of that line, where a part of it was shown.
+    /// The character of that line at which the rest begins, if a part of the line was shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_column: Option<u64>,
-    /// What the file is.
+    /// Type of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Bytes of the file.
@@ -260,7 +260,7 @@ pub(super) fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     Encoding::of(bytes, true).decode(bytes)
 }
 
-/// Whether a model may see it.
+/// Returns `true` if models can see images of this type.
 fn is_picture(mime_type: &str) -> bool {
     ["image/png", "image/jpeg", "image/gif", "image/webp"].contains(&mime_type)
 }

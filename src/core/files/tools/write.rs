@@ -50,7 +50,7 @@ impl WriteFile {
     }
 }
 
-/// What was written.
+/// Response of `write_file`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WriteAnswer {
     /// `created` or `updated`
@@ -77,7 +77,7 @@ impl Files<'_> {
             }
         };
         self.expect_size(bytes.len() as u64)?;
-        // What is there may be written, whatever its name; a new name must suit every system.
+        // An existing file may be written whatever its name; a new name must suit every system.
         if let Err(error) = path::check_new("path", &path)
             && self.stat(given, &path).is_err()
         {

@@ -12,58 +12,58 @@ use crate::{
 pub enum Step {
     /// Write a file.
     Write {
-        /// Where.
+        /// The path.
         path: String,
-        /// What.
+        /// The content.
         content: Vec<u8>,
-        /// As what.
+        /// The type of the file.
         mime_type: Option<String>,
-        /// Under which condition.
+        /// The condition.
         when: When,
     },
     /// Read a file.
     Read {
-        /// Where.
+        /// The path.
         path: String,
-        /// From which byte on.
+        /// The first byte.
         start: u64,
-        /// To which byte.
+        /// The end of the range of bytes.
         end: u64,
     },
-    /// What is there.
+    /// Read metadata.
     Stat(String),
     /// Every entry of a directory.
     List {
-        /// Which.
+        /// The path.
         path: String,
-        /// How many at a time.
+        /// Entries of a page.
         most: usize,
     },
     /// Remove what is there.
     Remove(String),
     /// Move what is there.
     Rename {
-        /// From where.
+        /// The old path.
         from: String,
-        /// To where.
+        /// The new path.
         to: String,
     },
 }
 
-/// What must be true for a write.
+/// Condition of a write.
 #[derive(Clone, Copy, Debug)]
 pub enum When {
-    /// Nothing.
+    /// No condition.
     Always,
-    /// Nothing is there.
+    /// The path is free.
     Absent,
-    /// It is what it was just now.
+    /// The file still has the version that it has at this moment.
     Current,
-    /// It is something that it never was.
+    /// The file has a version that it never had.
     Never,
 }
 
-/// What was answered, without what differs by right: versions and times.
+/// Response to a step, without the values that may differ: versions and times.
 type Answer = Result<String, &'static str>;
 
 /// Some calls, over few enough names that they meet.
@@ -109,7 +109,7 @@ pub fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
 ///
 /// # Panics
 ///
-/// Where they answer differently, or hold different files in the end.
+/// If the responses or the files at the end differ.
 pub fn agrees_with_memory(provider: &dyn Provider, steps: &[Step]) {
     let memory = MemoryProvider::default();
     for (at, step) in steps.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::thread;
 use super::{names, path, put};
 use crate::{Precondition, Provider, ProviderError, Version, Write, ZonePath};
 
-/// How often each of them counts.
+/// Increments by each provider.
 const TIMES: usize = 25;
 
 /// Lets every provider count in one file, at the same time: each reads the number, adds one and
@@ -14,7 +14,7 @@ const TIMES: usize = 25;
 ///
 /// # Panics
 ///
-/// Where an update was lost, or a write without a condition.
+/// If an update was lost, or a write without a condition.
 pub fn loses_no_update(providers: &[&dyn Provider]) {
     let counter = path("writers/counter");
     let last = providers.len();
