@@ -1,8 +1,8 @@
 //! Administration of a server: users and groups with their usage, running processes, links, locks, queues.
 //!
-//! Nothing here ever shows what is in a file, or what a file is called: a name says as much as a
-//! content. Locks, links and processes are named by ids. Every action is logged once, with the
-//! administrator who did it.
+//! No response contains the content or the name of a file, because a name can reveal as much as a content.
+//! Locks, links and processes are named by ids. Every action is logged once, with the administrator who did
+//! it.
 
 mod locks;
 mod running;
@@ -142,7 +142,7 @@ impl Administration<'_> {
     }
 }
 
-/// What was named is not there.
+/// Returns the error for an id that is not in a list.
 fn gone(id: &str) -> Error {
     let id = id.chars().take(80).collect();
     AdministrationError::Gone { id }.into()
@@ -158,7 +158,7 @@ diagnostics! {
             code: AccessDenied,
             hint: "ask an administrator of this server",
         },
-        /// What would be removed was not named again.
+        /// The id of the user or group was not repeated as confirmation.
         #[error("`name` is not the id of what would be removed")]
         NotConfirmed => {
             code: InvalidParameter,
@@ -182,7 +182,7 @@ diagnostics! {
         /// There is nothing of a user.
         #[error("there is nothing of a user `{user}`")]
         UnknownUser {
-            /// What was sent.
+            /// The user id received.
             user: String = "adda".into(),
         } => {
             code: InvalidParameter,
@@ -192,7 +192,7 @@ diagnostics! {
         /// There is nothing of a group.
         #[error("there is nothing of a group `{group}`")]
         UnknownGroup {
-            /// What was sent.
+            /// The group id received.
             group: String = "team".into(),
         } => {
             code: InvalidParameter,
@@ -202,17 +202,17 @@ diagnostics! {
         /// The quota is not one.
         #[error("a quota of {mebibytes} MiB is not possible; 1 to {} are", tenants::QUOTA_MAX_MB)]
         Quota {
-            /// What was sent.
+            /// The quota received, in MiB.
             mebibytes: u64 = 0,
         } => {
             code: InvalidParameter,
             hint: "send `quota_mb` within these bounds, or null for the quota that all have",
             details: { "parameter": "quota_mb", "max": tenants::QUOTA_MAX_MB },
         },
-        /// What was to be ended is not there.
+        /// The process, link or lock to end does not exist.
         #[error("nothing with the id `{id}` is there: it may have ended meanwhile")]
         Gone {
-            /// What was sent.
+            /// The id received.
             id: String = "command-7".into(),
         } => {
             code: InvalidParameter,

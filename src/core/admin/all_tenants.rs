@@ -144,7 +144,7 @@ impl Admin {
         })
     }
 
-    /// Whether there is a lock, or a working copy.
+    /// Returns `true` if there is a lock, or a working copy.
     fn may_be_left(&self, key: &str, name: ZoneName, base: Option<&Root>) -> Result<bool, Error> {
         if !self.store.registry.locks(key, name.as_str())?.is_empty() {
             return Ok(true);

@@ -17,7 +17,7 @@ use machine::Machine;
 const NAMED: usize = 20;
 
 names! {
-    /// How one thing is.
+    /// Result of a check.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum CheckState {
         /// As it should be.
@@ -32,11 +32,11 @@ names! {
 /// One thing that was looked at.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// What.
+    /// Name of the check.
     pub name: String,
-    /// How it is.
+    /// The result.
     pub state: CheckState,
-    /// In a sentence.
+    /// The result in a sentence.
     pub text: String,
 }
 
@@ -118,7 +118,7 @@ impl Admin {
         }
     }
 
-    /// How commands are held on this server.
+    /// Returns how commands are confined on this server.
     #[must_use]
     pub fn sandbox(&self) -> Sandbox {
         match (
@@ -131,7 +131,7 @@ impl Admin {
         }
     }
 
-    /// Whether commands have files and processes of their own.
+    /// Returns `true` if commands have namespaces of their own for files and processes.
     #[must_use]
     pub fn has_namespaces(&self) -> bool {
         self.runs.confinement().has_namespaces()
@@ -217,7 +217,7 @@ impl Admin {
         )
     }
 
-    /// Where damaged repositories are kept, below the data directory.
+    /// Returns the paths of damaged repositories that were set aside, below the data directory.
     fn histories_set_aside(&self) -> Result<Vec<String>, Error> {
         let mut kept = Vec::new();
         let users = self.store.tenants_below(USERS)?.into_iter();
@@ -274,13 +274,13 @@ impl Admin {
         }
     }
 
-    /// How the files of the compact tools are, if they are in no zone.
+    /// Checks the memory of the compact tools' files; `None` if these files are in zones.
     fn check_files(&self) -> Option<Check> {
         let text = self.files.memory_use()?;
         Some(Check::ok("files", text))
     }
 
-    /// Whether the data directory can be written.
+    /// Checks that the data directory is writable.
     fn check_data(&self) -> Check {
         match self.probe_data() {
             Ok(()) => Check::ok("data", "can be written"),

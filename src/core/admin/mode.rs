@@ -4,7 +4,7 @@ use crate::admin::Admin;
 use fileshed_types::{Caller, Error, names};
 use fileshed_zones::zone::{ZoneName, ZonePath};
 
-/// What is said where nobody is named who calls.
+/// Message for a call without a user, if one is required.
 pub const REFUSED: &str = "FileSystemTool requires an authenticated user when AUTO_LOGIN=False";
 
 names! {
@@ -31,19 +31,19 @@ impl WorkspaceMode {
     }
 }
 
-/// What follows from the configuration for a caller.
+/// Workspace of a caller, as the configuration determines it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkspaceReport {
-    /// Whose workspace it is.
+    /// The owner of the workspace.
     pub mode: WorkspaceMode,
-    /// What the workspace is called, never where it is; nothing where there is none.
+    /// Name of the workspace, never its path on disk; `None` if there is none.
     pub effective_root: Option<String>,
     /// Why it cannot be used.
     pub resolution_error: Option<String>,
 }
 
 impl WorkspaceReport {
-    /// Where nobody is named who calls.
+    /// Returns the report for a call without a user, if one is required.
     #[must_use]
     pub fn refused() -> Self {
         Self {
@@ -61,8 +61,7 @@ impl WorkspaceReport {
 }
 
 impl Admin {
-    /// What follows from the configuration for a caller of whose files the compact tools see those
-    /// below `workspace`.
+    /// Returns the report for a caller whose files the compact tools see below `workspace`.
     #[must_use]
     pub fn workspace_report(&self, caller: &Caller, workspace: &ZonePath) -> WorkspaceReport {
         let root = self.workspace_name(workspace);
@@ -85,7 +84,8 @@ impl Admin {
         }
     }
 
-    /// What the compact tools call the root of a caller's files, below which they see `workspace`.
+    /// Returns the path by which the compact tools name `workspace`, the directory of a caller's files that
+    /// they see.
     #[must_use]
     pub fn workspace_name(&self, workspace: &ZonePath) -> String {
         let root = self.files.root();

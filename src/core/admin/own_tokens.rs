@@ -22,9 +22,9 @@ const DAYS_MAX: u32 = 3650;
 /// A token that somebody wants.
 #[derive(Clone, Copy, Debug)]
 pub struct WantedToken<'a> {
-    /// What it is for.
+    /// Purpose of the token.
     pub label: &'a str,
-    /// What it allows.
+    /// Access that it grants.
     pub scope: Scope,
     /// Days after which it ends; never without.
     pub days: Option<u32>,
@@ -122,7 +122,7 @@ diagnostics! {
             hint: "end a token that no program uses",
             details: { "max": TOKENS_MAX },
         },
-        /// What it is called is missing, or too long, or has line breaks.
+        /// The label is missing, too long, or has line breaks.
         #[error("`label` has {length} characters; 1 to {LABEL_MAX} on one line are allowed")]
         Label {
             /// Characters that were sent.
@@ -135,7 +135,7 @@ diagnostics! {
         /// It would end too late, or at once.
         #[error("`days` is {days}; 1 to {DAYS_MAX} are allowed")]
         Days {
-            /// What was sent.
+            /// The number received.
             days: u32 = 0,
         } => {
             code: InvalidParameter,
@@ -145,7 +145,7 @@ diagnostics! {
         /// No such token of the caller works.
         #[error("there is no token `{id}`")]
         Unknown {
-            /// What was sent.
+            /// The id received.
             id: String = "0123456789ab".into(),
         } => {
             code: InvalidParameter,

@@ -12,9 +12,9 @@ pub use fileshed_registry::Principal;
 /// A link that opens the page with all files of one user.
 #[derive(Debug)]
 pub struct SignInLink {
-    /// Where it is opened.
+    /// URL that opens it.
     pub url: String,
-    /// When it ends; nothing where it holds no secret, because nobody has to sign in.
+    /// End of the link; `None` if it holds no secret, because nobody has to sign in.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -61,8 +61,8 @@ impl Admin {
         Ok(self.unless_gone(token.map(principal_of)))
     }
 
-    /// The principal of a personal token that works, found without blocking; nothing where that
-    /// cannot be, as where an application that people chat in may have to be asked.
+    /// Returns the principal of a valid personal token without blocking; `None` if that would block, for
+    /// instance because the chat host may have to be asked.
     #[must_use]
     pub fn principal_of_token_at_once(&self, secret: &str) -> Option<Principal> {
         if self.store.chat_host().is_some() {

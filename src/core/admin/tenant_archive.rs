@@ -22,13 +22,13 @@ use fileshed_zones::tenant::DATA;
 /// The repository beside the files of a versioned zone.
 const REPOSITORY: &str = "repo.git";
 
-/// Where a repository lies in a work tree that brings its own.
+/// Directory of a repository within its own work tree.
 const OWN_REPOSITORY: &str = ".git";
 
-/// What stands before every path of a file in the archive.
+/// Prefix of every path of a file in the archive.
 const FILES: &str = "files/";
 
-/// What of a repository is not taken along: the server makes it anew, or never reads it.
+/// Entries of a repository that are not exported: the server makes them anew, or never reads them.
 const LEFT_OUT: [&str; 4] = ["hooks", "fileshed", "worktrees", "index"];
 
 /// The directories of a zone that are taken along, below the tenant's root.
@@ -59,7 +59,7 @@ struct Manifest {
     exported_at: String,
     #[serde(flatten)]
     tenant: ExportedTenant,
-    /// What people call it.
+    /// Display name.
     name: Option<String>,
     /// Bytes, if it had a quota of its own.
     quota_bytes: Option<u64>,

@@ -1,11 +1,11 @@
-//! How long uploads are kept.
+//! Retention of uploads.
 //!
-//! What is attached to a conversation piles up, and nobody tidies it: an administrator may let the
-//! uploads of a conversation end some days after the last change in them, and they end with their
-//! conversation. They go together, so that none has a part of its files, and `shed_tree` says the day
-//! for a week before. What a person wants to keep is moved to another zone, where nothing ends.
+//! Files that are attached to conversations pile up, and nobody tidies them. An administrator may therefore
+//! have the uploads of a conversation deleted some days after their last change; they are deleted with their
+//! conversation, too. They go together, so that no conversation keeps a part of its files, and `shed_tree`
+//! announces the day a week before. A user moves files to another zone to keep them.
 //!
-//! The same thread ends uploads that nobody went on with, and what was in the bin for long enough.
+//! The same thread deletes abandoned uploads, and entries of the bin that are old enough.
 
 use jiff::Timestamp;
 

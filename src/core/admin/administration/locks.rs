@@ -23,11 +23,11 @@ names! {
 /// One lock.
 #[derive(Clone, Debug)]
 pub struct LockSummary {
-    /// What it is released by.
+    /// Id by which the lock is released.
     pub id: String,
-    /// Who took it.
+    /// Kind of the lock's holder.
     pub kind: LockKind,
-    /// Who holds it; nobody in shared mode.
+    /// The user who holds it; `None` in shared mode.
     pub user: Option<String>,
     /// The zone.
     pub zone: String,

@@ -57,7 +57,7 @@ pub struct TenantSummary {
 /// The largest quota: an exbibyte.
 pub(super) const QUOTA_MAX_MB: u64 = 1 << 40;
 
-/// What is read of all tenants at once.
+/// Last calls, locks and links of all tenants, read together.
 pub(crate) struct TenantCounts {
     calls: HashMap<String, i64>,
     locks: HashMap<String, u64>,
@@ -119,7 +119,8 @@ impl Admin {
     /// The key of a tenant of which there is something.
     pub(super) fn existing_key(&self, tenant: &TenantId) -> Result<String, Error> {
         let unknown = |error: Error| match (tenant, error.code()) {
-            // Whoever asks is somebody else: the code must not say that this one is wrong.
+            // `InvalidUser` would be about the caller, but the fault is in the user id that the request
+            // names.
             (TenantId::User(user), Code::InvalidUser) => {
                 let user = user.as_str().to_owned();
                 AdministrationError::UnknownUser { user }.into()

@@ -12,7 +12,7 @@ use fileshed_types::settings::{NetworkMode, ProgramName, SandboxPolicy, Settings
 pub(super) struct Machine<'a> {
     pub(super) settings: &'a Settings,
     pub(super) confinement: &'a Confinement,
-    /// Whether a command is bounded together with all that it starts.
+    /// `Ok` if a command and all processes that it starts share one limit.
     pub(super) trees: Result<(), NotDelegated>,
     pub(super) programs: &'a Programs,
 }
@@ -80,7 +80,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What bounds the memory of commands.
+    /// Reports the limits on the memory of commands.
     fn check_memory(&self) -> Check {
         let most = self.settings.exec_memory_limit_mb;
         let text = match &self.trees {
@@ -128,7 +128,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What an administrator has added, and what holds it.
+    /// Checks the programs that an administrator added, and their confinement.
     fn check_programs(&self) -> Check {
         let wanted = &self.settings.exec_programs;
         if wanted.is_empty() {

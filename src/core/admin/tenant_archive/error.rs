@@ -31,7 +31,7 @@ diagnostics! {
         /// An archive without a manifest that this program understands.
         #[error("the manifest of the archive cannot be used: {reason}")]
         Manifest {
-            /// What does not fit.
+            /// The fault.
             reason: String = "there is none".into(),
         } => {
             code: InvalidFormat,
@@ -52,9 +52,9 @@ diagnostics! {
              `max_files` and the disk let them"
         )]
         Entries {
-            /// How many it says it has.
+            /// Number of entries, according to the archive.
             entries: u64 = 90_000_000,
-            /// How many are brought in.
+            /// Most entries of an import.
             most: u64 = 810_000,
         } => {
             code: ZipBomb,
@@ -67,9 +67,9 @@ diagnostics! {
              those that are kept for deletions"
         )]
         Space {
-            /// How many it takes at least.
+            /// Bytes that it takes at least.
             needed: u64 = 5_000_000_000,
-            /// How many there are.
+            /// Bytes that are free.
             room: u64 = 1_000_000_000,
         } => {
             code: QuotaExceeded,
@@ -80,7 +80,7 @@ diagnostics! {
         Larger {
             /// The name in the archive.
             name: String = "files/Storage/data/a".into(),
-            /// What the archive says.
+            /// Its bytes, according to the archive.
             declared: u64 = 10,
         } => {
             code: ZipBomb,

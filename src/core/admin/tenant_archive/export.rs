@@ -14,7 +14,7 @@ use fileshed_transfer::archive::{ArchiveWriter, Trouble, entry_options, file_opt
 use fileshed_types::{Error, ZonePath};
 use fileshed_zones::tenant::{DATA, TenantRoot};
 
-/// What was taken out.
+/// Totals of an export.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TenantExport {
     /// Files, those of repositories too.

@@ -19,7 +19,7 @@ use fileshed_transfer::archive::{LARGER, changed_at, system_time};
 use fileshed_types::{Error, ZoneName, ZonePath};
 use fileshed_zones::tenant::DATA;
 
-/// Where what is brought in is prepared, below the data directory.
+/// Directory in which an import is prepared, below the data directory.
 const IMPORTED: &str = ".imported";
 
 /// Bytes of the largest manifest, which is held in memory.
@@ -40,7 +40,7 @@ const LINK_MAX: u64 = 4096;
 /// Characters of a name that are shown.
 const SHOWN: usize = 200;
 
-/// What was brought in.
+/// Totals of an import.
 #[derive(Debug)]
 pub struct ImportedTenant {
     /// Whose it is.
@@ -96,7 +96,7 @@ impl Admin {
         }
         let registry = &self.store.registry;
         registry.set_tenant_quota(&key, manifest.quota_bytes, now)?;
-        // Who is killed from here on leaves nothing that was measured before the files came.
+        // Drop earlier measurements before the files come, so that a crash from here on leaves none of them.
         removal::remove_directory(&self.store, &key, || self.store.registry.forget_usage(&key))?;
         let place = ZonePath::found(key.clone());
         let vacancy = self.store.data.vacancy_as_named(&place)?;
@@ -249,7 +249,7 @@ impl TenantArchive<'_> {
     }
 }
 
-/// Where an entry goes.
+/// Destination of an entry of the archive.
 enum EntryPlace {
     /// Below the tenant's root; whether it is of a repository.
     At(ZonePath, bool),
@@ -257,8 +257,8 @@ enum EntryPlace {
     Nowhere,
 }
 
-/// Where an entry of this name goes; nothing for a name that no export writes. A repository goes
-/// into its work tree, from where it is taken over with all checks of one that somebody brought.
+/// Returns the destination of the entry with this name; `None` if no export writes such a name. A repository
+/// goes into its work tree, from where it is adopted with all the checks for one that a user brought.
 fn place(id: &TenantId, name: &str) -> Option<EntryPlace> {
     let path = name.strip_prefix(FILES)?;
     let path = path.strip_suffix('/').unwrap_or(path);
