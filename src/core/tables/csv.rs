@@ -1,7 +1,7 @@
 //! CSV files: bytes to fields, fields to typed columns, and rows back to fields.
 //!
-//! Nothing here holds a file: it is read three times, once for its encoding, once for the types
-//! of its columns, once for its rows.
+//! This module holds no whole file in memory: a file is read three times, once for its encoding, once for the
+//! types of its columns, once for its rows.
 
 mod book;
 mod dates;

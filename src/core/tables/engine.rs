@@ -111,13 +111,13 @@ impl Opened {
         Ok(opened)
     }
 
-    /// What SQLite itself must be able to open, to read it.
+    /// Returns the path that SQLite must be able to open to read the database.
     #[must_use]
     pub fn place_to_read(&self) -> Option<PathBuf> {
         self.file.as_ref().map(|file| place(file.as_raw_fd()))
     }
 
-    /// What it must be able to open to change it, with what is beside it.
+    /// Returns the directory that it must be able to open to change the database and the files beside it.
     #[must_use]
     pub fn place_to_change(&self) -> Option<PathBuf> {
         let directory = self.place.as_ref().filter(|_| self.file.is_none());
@@ -181,14 +181,14 @@ fn place(handle: i32) -> PathBuf {
 /// An open database.
 pub(super) struct Engine {
     pub(super) connection: Connection,
-    /// Whether something may change in it.
+    /// `true` if statements may change it.
     pub(super) writable: bool,
-    /// Whether it is only made up, to look at a statement.
+    /// `true` if it is an empty stand-in, made to check a statement.
     pub(super) imagined: bool,
     pub(super) clock: Deadline,
-    /// Whether the statement has been judged: what SQLite itself does to carry it out comes after.
+    /// `true` once the statement has passed the authorizer: SQLite's own actions to carry it out come after.
     running: Arc<AtomicBool>,
-    /// What the authorizer refused last.
+    /// The last action that the authorizer refused.
     refused: Arc<Mutex<Option<String>>>,
 }
 
@@ -353,8 +353,8 @@ fn wait_a_moment(attempt: i32) -> bool {
     wait.is_some()
 }
 
-/// Where SQLite finds the database, how it is opened, and how large it may become where it may be
-/// changed. Names begin with `./`: none is an address or a database in memory.
+/// Returns the path of the database for SQLite, the flags to open it, and its largest size if it may be
+/// changed. Paths begin with `./`, so that none is a URI or a database in memory.
 fn location(opened: &Opened) -> Result<(String, OpenFlags, Option<u64>), DatabaseError> {
     let stand_in = |handle: Result<(), rustix::io::Errno>| {
         handle.map_err(|error| DatabaseError::Failed {
@@ -408,8 +408,8 @@ fn escape(name: &str) -> String {
     address
 }
 
-/// What no statement may do. While it is `running`, SQLite does things of its own: VACUUM attaches
-/// a database without a name and works in a transaction.
+/// Fails for actions that no statement may take. While it is `running`, SQLite takes actions of its own:
+/// VACUUM attaches a database without a name and works in a transaction.
 fn judge(action: &AuthAction<'_>, running: bool) -> Result<(), String> {
     let listed = |list: &str, name: &str| list.split(' ').any(|it| it.eq_ignore_ascii_case(name));
     let refused = match action {

@@ -16,8 +16,8 @@ pub fn text(file: &mut File, skip: u64) -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-/// The text that a file with these bytes has, decoded at once. Nothing where it has none, and where the
-/// reader leaves characters out or decodes them by itself.
+/// Returns the text of a file with these bytes, decoded in one step; `None` if the bytes are not valid in its
+/// encoding, or if the reader would leave characters out or use its own decoder.
 pub fn decoded(file: &mut File, bytes: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     let mut text = vec![0; bytes.len() * 3 + 64];
     let written = match Encoding::find(file)? {

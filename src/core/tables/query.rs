@@ -220,7 +220,7 @@ fn send(
     Ok(count)
 }
 
-/// Whether a statement is about what a database has, so that a new one would be of no use.
+/// Returns `true` if a statement is about existing tables, so that a new database would be of no use.
 fn needs_what_is_there(verb: &str, prepared: &Result<Statement<'_>, rusqlite::Error>) -> bool {
     const ABOUT_TABLES: [&str; 6] = ["DROP", "ALTER", "INSERT", "REPLACE", "UPDATE", "DELETE"];
     match prepared {
@@ -229,8 +229,8 @@ fn needs_what_is_there(verb: &str, prepared: &Result<Statement<'_>, rusqlite::Er
     }
 }
 
-/// How many rows the answer may hold. A query without a limit gives a few; what is not a query of
-/// tables gives all.
+/// Returns the most rows of a response. A query without a limit gives a few; a statement that is not a query
+/// of tables gives all.
 fn most_rows(query: &Query, verb: &str) -> u64 {
     match query.limit {
         Some(0) => MOST_ROWS,

@@ -66,8 +66,8 @@ pub(super) fn verb(sql: &str) -> Option<String> {
     words(sql).next().map(|word| word.text.to_ascii_uppercase())
 }
 
-/// Whether the statement itself says how many rows it gives. LIMIT is a reserved word: bare and
-/// outside of parentheses, it is the clause.
+/// Returns `true` if the statement itself limits its rows. LIMIT is a reserved word: bare and outside of
+/// parentheses, it is the clause.
 pub(super) fn has_limit(sql: &str) -> bool {
     words(sql)
         .any(|word| word.depth == 0 && !word.is_quoted && word.text.eq_ignore_ascii_case("LIMIT"))

@@ -15,29 +15,29 @@ pub const MOST_ROWS: u64 = 10_000;
 /// Rows of an answer to a query that has no limit of its own.
 pub const FEW_ROWS: u64 = 10;
 
-/// What the child is to do.
+/// Task for the child.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct DatabaseRequest {
-    /// On which database.
+    /// The database.
     pub database: TargetDatabase,
-    /// Where SQLite may put what does not fit into memory.
+    /// Directory for SQLite's temporary files.
     pub temporary: PathBuf,
     /// Time for all of it.
     pub seconds: u64,
     /// Bytes that SQLite itself may take.
     pub heap: u64,
-    /// What is done with it.
+    /// The task.
     pub action: Action,
 }
 
 /// The database that is worked on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum TargetDatabase {
-    /// Where it lies in the zone, which is the child's working directory.
+    /// A database in the zone, which is the child's working directory.
     Zone {
         /// Its path in the zone.
         path: String,
-        /// How it is opened.
+        /// Mode in which it is opened.
         mode: OpenMode,
     },
     /// A new one, [`PRIVATE_NAME`] in the private directory, of at most so many bytes.
@@ -52,7 +52,7 @@ pub enum TargetDatabase {
 }
 
 impl TargetDatabase {
-    /// Whether the child changes files.
+    /// Returns `true` if the child changes files.
     #[must_use]
     pub fn is_changed(&self) -> bool {
         match self {
@@ -69,7 +69,7 @@ pub const PRIVATE_CSV: &str = "import.csv";
 /// Name of a database in the private directory.
 pub const PRIVATE_NAME: &str = "database";
 
-/// How a database of a zone is opened.
+/// Mode in which a database of a zone is opened.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum OpenMode {
     /// Nobody changes it, and no lock is taken.
@@ -83,7 +83,7 @@ pub enum OpenMode {
     },
 }
 
-/// What to do.
+/// Work on a database.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Action {
     /// Carry out a statement.
@@ -92,7 +92,7 @@ pub enum Action {
     Import(CsvImport),
     /// Write such a file anew, in another format.
     Convert(CsvImport, Export),
-    /// Nothing but what SQLite does when it opens a database: roll back what was left half done.
+    /// Only open the database, so that SQLite rolls back an unfinished change.
     Recover,
 }
 
@@ -184,13 +184,13 @@ impl Export {
 pub struct CsvImport {
     /// The file.
     pub csv: String,
-    /// Whether it waits in the private directory, and not in the zone.
+    /// `true` if it is in the private directory, and not in the zone.
     pub elsewhere: bool,
     /// The table; each sheet has one of its own name unless given.
     pub table: Option<String>,
     /// The sheet of a workbook; the first that has rows, or all, unless given.
     pub sheet: Option<String>,
-    /// What happens when it is there already.
+    /// Action if the table exists.
     pub if_exists: IfExists,
     /// Between fields; found out unless given.
     pub delimiter: Option<String>,
@@ -198,13 +198,13 @@ pub struct CsvImport {
     pub encoding: Option<String>,
     /// Columns that hold dates.
     pub date_columns: Vec<String>,
-    /// How their dates are written; found out unless given.
+    /// Format of their dates; detected unless given.
     pub date_format: Option<DateFormat>,
     /// Between the digits of a number; found out unless given.
     pub decimal: Option<String>,
     /// Lines before the table.
     pub skip_rows: u64,
-    /// Whether the first row names the columns; found out unless given.
+    /// `true` if the first row names the columns; detected unless given.
     pub has_header: Option<bool>,
 }
 
@@ -224,7 +224,7 @@ names! {
     }
 }
 
-/// How dates are written.
+/// Format of dates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DateFormat {
     /// 31/12/2026
@@ -235,7 +235,7 @@ pub enum DateFormat {
     Directives(String),
 }
 
-/// What came of the work.
+/// Outcome of the work.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum DatabaseReply {
     /// A query gave rows.
@@ -252,10 +252,10 @@ pub enum DatabaseReply {
     NeedsWrite,
     /// The statement needs a database that is not there.
     NeedsDatabase {
-        /// Whether it would change it.
+        /// `true` if it would change it.
         changes: bool,
     },
-    /// Nothing was done.
+    /// The work failed and changed nothing.
     Refused(DatabaseError),
 }
 
@@ -266,19 +266,19 @@ pub struct Rows {
     pub columns: Vec<String>,
     /// A value for each column.
     pub rows: Vec<Map<String, Value>>,
-    /// Whether there are more.
+    /// `true` if there are more.
     pub truncated: bool,
-    /// How many there are, where that is known.
+    /// Number of all rows, if it is known.
     pub total: Option<u64>,
-    /// How many the answer would have held.
+    /// Most rows that the response could have held.
     pub limit: u64,
-    /// What is not shown as it is stored.
+    /// Notes about values that are not shown as they are stored.
     pub notes: Vec<String>,
-    /// What a statement changed that also gives rows.
+    /// Changes by a statement that also gives rows.
     pub changed: Option<Changed>,
 }
 
-/// What a statement changed.
+/// Changes by a statement.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Changed {
     /// Rows inserted, updated or deleted.
@@ -294,7 +294,7 @@ pub struct ExportedCsv {
     pub columns: Vec<String>,
     /// Its rows without the header.
     pub rows: u64,
-    /// What was not read with the database.
+    /// Notes about files beside the database that were not read with it.
     pub notes: Vec<String>,
 }
 
@@ -309,7 +309,7 @@ pub struct ImportedTable {
     pub columns: Vec<String>,
     /// Rows of the file.
     pub rows: u64,
-    /// How the file was read.
+    /// Details of how the file was read.
     pub info: ImportInfo,
     /// The first rows that lost a value because they had too many fields, counted from 1 behind the header.
     pub lost_in_rows: Vec<u64>,
@@ -351,14 +351,14 @@ pub struct ImportInfo {
 pub enum DatabaseError {
     /// SQLite's own words, and what there is: tables with their columns.
     Failed {
-        /// What SQLite says.
+        /// The message of SQLite.
         message: String,
         /// Tables, each with its columns.
         tables: Vec<(String, Vec<String>)>,
     },
     /// The statement does what none may do.
     Forbidden {
-        /// What that is.
+        /// The forbidden action.
         what: String,
     },
     /// There is no statement.
@@ -374,7 +374,7 @@ pub enum DatabaseError {
         name: String,
         /// The value received.
         received: String,
-        /// What it may be.
+        /// The values that it may have.
         expected: String,
     },
     /// The file is no database.
@@ -416,9 +416,9 @@ pub enum DatabaseError {
     CsvEmpty,
     /// The file has too many columns.
     CsvTooWide {
-        /// How many.
+        /// Number of columns.
         columns: usize,
-        /// How many there may be.
+        /// Most columns.
         most: usize,
     },
     /// The file is a workbook that only its password opens.

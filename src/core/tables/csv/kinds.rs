@@ -29,7 +29,7 @@ const GROUPS: [char; 4] = ['\'', '\u{2019}', '\u{a0}', '\u{202f}'];
 const MARKS: &str = "-\u{2212}()%‰€$£¥₹₽₺₩₪₫₴₱¢ \u{a0}\u{202f}";
 const CURRENCIES: [&str; 4] = ["EUR", "USD", "CHF", "GBP"];
 
-/// What is between the digits of a number.
+/// Decimal sign of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decimal {
     Point,
@@ -96,7 +96,7 @@ impl ColumnType {
     }
 }
 
-/// What was seen of a column.
+/// Observations about the values of a column.
 #[derive(Clone, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,

@@ -7,7 +7,7 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::work::DatabaseError;
 
-/// What may separate fields, the likeliest first.
+/// Possible delimiters, the likeliest first.
 const DELIMITERS: [u8; 4] = *b",;\t|";
 
 /// Rows that are looked at to find the delimiter.
@@ -48,8 +48,8 @@ pub(crate) fn find_delimiter(sample: &[u8], complete: bool) -> u8 {
     best.1
 }
 
-/// How well a delimiter fits: first that rows have as many fields as the most usual row, then that
-/// there are many fields. 0 where it separates nothing.
+/// Returns how well a delimiter fits: first by the share of rows that have as many fields as the most usual
+/// row, then by the number of fields. 0 if it separates no fields.
 fn score(sample: &[u8], complete: bool, delimiter: u8) -> u64 {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)

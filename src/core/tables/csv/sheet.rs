@@ -16,7 +16,7 @@ use zip::ZipArchive;
 
 use crate::work::DatabaseError;
 
-/// How XLSX, XLSB and ODS begin, and how XLS does.
+/// First bytes of XLSX, XLSB and ODS files, and of XLS files.
 const BEGINNINGS: [&[u8]; 2] = [b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"];
 
 /// Said of a workbook that only its password opens.
@@ -25,7 +25,7 @@ pub const ENCRYPTED: &str = "it is encrypted: only its password opens it";
 /// The last day of Excel, counted from 1900 and from 1904.
 const LAST_DAYS: [f64; 2] = [2_958_465.0, 2_957_003.0];
 
-/// Whether a file may be a spreadsheet. No CSV file begins so.
+/// Returns `true` if a file may be a spreadsheet. No CSV file has such first bytes.
 pub(crate) fn is_sheet(file: &mut File) -> std::io::Result<bool> {
     let mut head = Vec::new();
     Read::by_ref(file).take(8).read_to_end(&mut head)?;

@@ -159,8 +159,8 @@ impl FileRows {
         self.skipped + self.reader.position().line()
     }
 
-    /// Whether the row may end inside quotes: it then holds all that follows the quote, line ends
-    /// too.
+    /// Returns `true` if the row may end inside quotes: its last field then holds all that follows the quote,
+    /// including line ends.
     pub(super) fn may_be_open(&self) -> bool {
         let last = self.record.iter().next_back();
         last.is_some_and(|field| field.contains(&b'\n'))

@@ -18,7 +18,7 @@ const ROWS_COMPARED: usize = 20;
 /// Bytes of such a row.
 const BYTES_COMPARED: usize = 1 << 16;
 
-/// What the first reading of a file found.
+/// Results of the first reading of a file.
 pub(super) struct Scan {
     pub(super) kinds: Vec<ColumnType>,
     /// The values of each column.
