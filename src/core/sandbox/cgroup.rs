@@ -66,7 +66,7 @@ impl Cgroups {
             made: AtomicU64::new(0),
             idle: Arc::default(),
         };
-        // What cannot be made now is said now.
+        // Make one group now, so that a failure is reported at start.
         drop(groups.lend(1 << 30, 1)?);
         Ok(groups)
     }

@@ -60,8 +60,8 @@ pub struct JobSpec {
     /// Owner: the kernel counts what its jobs take together, apart from those of others.
     #[serde(default)]
     pub owner: String,
-    /// Standard input; nothing where there is none. Lies where no path of a zone leads. Counts for
-    /// [`super::run`], which has no stream of its caller for it.
+    /// File for standard input; `None` if there is none. No path of a zone leads to it. Only [`super::run`]
+    /// uses it, because it has no stream of its caller.
     #[serde(skip)]
     pub input: Option<PathBuf>,
     /// The socket by which the program asks the server to remove a file ([`super::removals`]).

@@ -50,7 +50,7 @@ impl TerminalWaker {
 
     /// Ends the wait, or the next one.
     pub fn wake(&self) {
-        // Where it is full, it was called before.
+        // If the counter is full, earlier calls have made it readable.
         let _called = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 

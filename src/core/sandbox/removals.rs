@@ -1,9 +1,9 @@
-//! `rm` of the server's own: what it removes where the server has a bin goes there.
+//! The server's own `rm`: it moves files to the bin if the server has one for them.
 //!
-//! The server's binary takes the place of `rm` among the programs of a shell, and asks the server on a
-//! socket that only the processes of that shell have. It names a file by its open directory, so nobody
-//! asks for what is not in reach, and by one name in there. All else it leaves to the program that it
-//! stands in for: options that ask first, errors, files outside of the zone.
+//! The server's binary replaces `rm` among the programs of a shell. It sends its requests over a socket that
+//! only the processes of that shell have. A request names a file by an open directory and one name in it, so
+//! that no process can name a file out of its reach. All else is left to the real program: options that ask
+//! first, errors, files outside of the zone.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -21,7 +21,7 @@ use super::message::{self, ReceivedMessage, pair};
 /// The program that it stands in for.
 pub const COMMAND: &str = "rm";
 
-/// Where that is in a mount namespace.
+/// Path of the real program in a mount namespace.
 pub const REAL: &str = "/etc/fileshed/rm";
 
 /// The place of the zone with a bin, as a shell finds it.
@@ -306,7 +306,7 @@ fn request(directory: &OwnedFd, name: &[u8]) -> Option<RemovalAnswer> {
 mod tests {
     use super::Removal;
 
-    /// What is read of a line: recursive, force, verbose, and the names.
+    /// Options and names of a parsed line: recursive, force, verbose, and the names.
     fn parsed(line: &str) -> Option<(bool, bool, bool, Vec<String>)> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let found = Removal::parse(&words)?;

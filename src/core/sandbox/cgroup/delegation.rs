@@ -207,7 +207,7 @@ mod tests {
         );
         let scope = "/system.slice/docker-1.scope";
         assert_eq!(found(CONTAINER, scope), Some("/sys/fs/cgroup".into()));
-        // What lies above the mount cannot be reached.
+        // Groups above the mount cannot be reached.
         assert_eq!(found(CONTAINER, "/system.slice"), None);
         assert_eq!(found("26 25 0:24 / /c rw - cgroup cgroup rw", "/"), None);
         assert_eq!(found("", "/"), None);

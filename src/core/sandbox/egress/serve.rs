@@ -54,7 +54,7 @@ pub(super) fn serve(shared: &ProxyState, client: &TcpStream) {
         return;
     };
     if connection.answered {
-        // What was cut off must not look like an end.
+        // Reset the connection, so that a response that was cut off does not look complete.
         let _broken_off = set_socket_linger(client, Some(Duration::ZERO));
         return;
     }
@@ -144,7 +144,7 @@ impl ProxyConnection<'_> {
             let mut piece = [0; 4096];
             while first.len() < HANDSHAKE.len() {
                 match waiting.read(&mut piece) {
-                    // Nothing was asked, nothing is refused.
+                    // The client sent no request, so there is none to refuse.
                     Ok(0) | Err(_) => return Ok(()),
                     Ok(count) => first.extend_from_slice(&piece[..count]),
                 }

@@ -43,7 +43,7 @@ impl ProcessAccount {
     /// Makes this account the only one of the new namespace of this process, whose directory in /proc
     /// is `process`. Outside it is `outside`.
     pub(super) fn map(self, process: &OwnedFd, outside: Uid) -> io::Result<()> {
-        // Whoever cannot be read cannot write these either.
+        // A process that is not dumpable cannot write these files of its own.
         set_dumpable_behavior(DumpableBehavior::Dumpable)?;
         let mapped = self.write_maps(process, outside);
         set_dumpable_behavior(DumpableBehavior::NotDumpable)?;

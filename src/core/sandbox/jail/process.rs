@@ -153,8 +153,8 @@ impl Executable {
     }
 }
 
-/// Leaves a socket open for the program and all that it starts, under the number by which they know it.
-/// Nothing where no process may have so high a number.
+/// Leaves a socket open for the program and all that it starts, under the number by which they know it. Does
+/// nothing if no process may have so high a number.
 pub(super) fn leave_open(socket: &OwnedFd) -> io::Result<()> {
     if highest_descriptor()? > SOCKET {
         // SAFETY: duplicates an open descriptor to a number that nothing in this fresh process

@@ -37,8 +37,8 @@ impl MountRoot {
         }
     }
 
-    /// A file or directory of the host in the same place, which cannot be changed there; nothing where
-    /// there is none.
+    /// Shows a file or directory of the host at the same path, read-only; does nothing if the host does not
+    /// have it.
     pub(super) fn show(&self, path: &Path) -> io::Result<()> {
         let Ok(stat) = rustix::fs::stat(path) else {
             return Ok(());

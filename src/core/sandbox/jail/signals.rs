@@ -5,7 +5,7 @@
 /// too, and a service manager or `nohup` others.
 pub(super) fn reset() {
     for signal in 1..=libc::SIGRTMAX() {
-        // What has no other effect (SIGKILL, SIGSTOP, those of the C library) is refused.
+        // The call fails for signals whose effect is fixed (SIGKILL, SIGSTOP, those of the C library).
         set_effect(signal, libc::SIG_DFL);
     }
     hold_back();

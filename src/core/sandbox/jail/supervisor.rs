@@ -75,7 +75,7 @@ impl Supervisor {
     /// Comes back in the command's process, with the socket for its listener. This process stays
     /// until the command has ended. `answer` is told where this is the init of a namespace.
     pub(super) fn follow(mut self, answer: Option<&OwnedFd>) -> io::Result<OwnedFd> {
-        // Who loses its parent stays the command's.
+        // Descendants of the command that lose their parent become children of this process.
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         let (ours, theirs) = pair()?;
         let Some(command) = fork(0)? else {
@@ -86,12 +86,12 @@ impl Supervisor {
             return Ok(theirs);
         };
         drop(theirs);
-        // The command's streams: whoever reads them waits for their end.
+        // Close the command's streams, because their readers wait until nobody has them open.
         close(0, 2);
         if answer.is_some() {
             signals::pass_on();
         } else {
-            // What came before there was a command was meant for it.
+            // A signal that arrived before the command existed was meant for it.
             if signals::is_asked_to_end() {
                 rustix::process::kill_process(command, Signal::TERM)?;
             }
@@ -106,7 +106,7 @@ impl Supervisor {
             JobEvent::Ended(status).tell(answer);
             exit(0)
         }
-        // Where it began a session of its own, whoever is left in it.
+        // End the processes that are left in the command's session, if it began one of its own.
         end_session(command);
         leave_as(status)
     }

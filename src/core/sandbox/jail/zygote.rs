@@ -52,7 +52,7 @@ pub(super) fn serve() -> io::Result<Option<NewProcess>> {
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     // A process that is asked to end before it can hear of it is asked as soon as it can.
     signals::hold_back();
-    // What ends the server's group in a terminal leaves its children to it.
+    // A signal to the server's process group in a terminal must not reach its children: the server ends them.
     let _own_already = rustix::process::setsid();
     let zygote = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
     let account = ProcessAccount::own();
@@ -84,7 +84,7 @@ pub(super) fn serve() -> io::Result<Option<NewProcess>> {
         // Without a map the job has the account of the server.
         let map_of = |number| maps.of(number, account).ok();
         handles.map = request.account.and_then(map_of);
-        // What cannot be started is told by the end of its answer.
+        // The server learns of a failed start when the job's socket closes without an answer.
         let started = start(&request, handles, &mut spares, &mut children);
         if let Ok(Some((handles, refused))) = started {
             drop((children, spares, maps));

@@ -167,7 +167,7 @@ fn understand(
     };
     #[cfg(target_arch = "x86_64")]
     let here = |flags| at(HERE, 0, flags);
-    // Nothing of what these flags say but the one that is understood.
+    // No flag but `AT_SYMLINK_NOFOLLOW` is supported.
     let below = |flags: u32| match flags & !(libc::AT_SYMLINK_NOFOLLOW as u32) {
         0 => Ok(at(call.word(0), 1, flags)),
         _ => Err(Errno::INVAL),

@@ -73,7 +73,7 @@ impl Listener {
         let mut call: libc::seccomp_notif = unsafe { std::mem::zeroed() };
         match self.control(libc::SECCOMP_IOCTL_NOTIF_RECV, &mut call) {
             Ok(_) => {}
-            // Whoever called is gone, or a signal came.
+            // The calling process is gone, or a signal came.
             Err(Errno::NOENT | Errno::INTR) => return Ok(()),
             Err(error) => return Err(error.into()),
         }

@@ -68,7 +68,7 @@ impl ProcessCounter {
         if self.counted.is_some_and(is_recent) {
             return;
         }
-        // Where nothing can be counted, nothing becomes free.
+        // If the processes cannot be counted, none may be started.
         let alive = self.alive().unwrap_or(u64::MAX);
         self.free = self.most.saturating_sub(alive);
         self.counted = Some(Clock::SYSTEM.instant());

@@ -18,7 +18,7 @@ pub(super) const NEVER: &[i64] = calls! {
     SYS_personality SYS_vhangup SYS_mknodat SYS_memfd_create SYS_memfd_secret
     // Memory, messages and counters that outlive their process: a letterbox between users.
     SYS_shmget SYS_msgget SYS_semget SYS_mq_open SYS_mq_unlink
-    // What others have made of these is found by its number.
+    // Objects of these kinds that others made are found by their number.
     SYS_shmat SYS_shmctl SYS_msgsnd SYS_msgrcv SYS_msgctl SYS_semop SYS_semtimedop SYS_semctl
     // Counted for the whole machine (`fs.aio-max-nr`); the other calls of its kind need one.
     SYS_io_setup

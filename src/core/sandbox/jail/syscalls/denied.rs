@@ -175,8 +175,8 @@ fn deny_sockets(policy: &mut Policy, network: NetworkAccess) {
         return;
     }
     let is_not = |argument, value: i32| ArgumentCondition::differs(argument, value as u32);
-    // Nothing local, raw or of the kernel. Streams alone, and of TCP alone: file rules know the ports
-    // of no other protocol.
+    // No local, raw or kernel sockets, and only streams of TCP: file rules know the ports of no other
+    // protocol.
     let families = [is_not(0, libc::AF_INET), is_not(0, libc::AF_INET6)];
     policy.deny(libc::SYS_socket, &families);
     deny_types_but(policy, libc::SYS_socket, &[libc::SOCK_STREAM]);

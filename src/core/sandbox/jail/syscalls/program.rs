@@ -220,7 +220,7 @@ fn ranges(policy: &Policy) -> Vec<CallRange<'_>> {
         for (first, rules) in [(first, rules.as_slice()), (first + 1, ALLOWED)] {
             match &mut ranges[..] {
                 [.., before] if before.rules == rules => {}
-                // What comes after the call before begins here.
+                // The range after the previous call would begin here: drop it, and so extend the one before.
                 [.., before, last] if last.first == first && before.rules == rules => {
                     ranges.pop();
                 }
