@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use fileshed_types::Clock;
 use fileshed_types::cancellation::Cancellation;
 
-/// How long a search may take, and how many threads may share it.
+/// Time and threads that a search may use.
 #[derive(Clone, Debug)]
 pub struct Bounds {
     cancellation: Cancellation,
@@ -29,7 +29,7 @@ impl Bounds {
         }
     }
 
-    /// Whether nothing more is searched.
+    /// Returns `true` if the search has to stop.
     #[must_use]
     pub fn are_over(&self) -> bool {
         self.cancellation.is_cancelled() || self.clock.is_past(self.deadline)

@@ -26,7 +26,7 @@ diagnostics! {
         TooLarge {
             /// Which parameter.
             parameter: &'static str = "query",
-            /// What is too much of it.
+            /// The limit that it exceeds.
             reason: &'static str = "it has more than 4096 bytes",
         } => {
             code: InvalidParameter,
@@ -50,7 +50,7 @@ diagnostics! {
             parameter: &'static str = "pattern",
             /// Why not.
             reason: String = "unclosed alternate group".to_owned(),
-            /// What was given.
+            /// The pattern received.
             pattern: String = "*.{md".to_owned(),
         } => {
             code: InvalidParameter,

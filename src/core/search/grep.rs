@@ -29,7 +29,7 @@ const DECODED: u64 = 8 << 20;
 const SHOWN: usize = 4000;
 const BEFORE: usize = 200;
 
-/// What is searched for.
+/// Parameters of a search in files.
 #[derive(Clone, Debug)]
 pub struct Grep {
     /// In each line.

@@ -22,16 +22,16 @@ const LINES: usize = 3;
 /// The most files whose contents are searched.
 const FILES: usize = 500_000;
 
-/// What is looked for.
+/// Parameters of a search for names and contents.
 #[derive(Clone, Debug)]
 pub struct Matches {
-    /// What a name or a line holds, in any case.
+    /// Text that a name or a line contains, in any case.
     pub query: String,
     /// The same, for lines.
     pub pattern: Pattern,
-    /// Whether hidden entries count.
+    /// `true` if hidden entries count.
     pub shows_hidden: bool,
-    /// How many are left out at the beginning.
+    /// Results that are left out at the beginning.
     pub offset: usize,
     /// The most that a page holds.
     pub most: usize,
@@ -49,9 +49,9 @@ pub struct Match {
     /// `file` or `directory`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// Whether its path holds what was looked for.
+    /// `true` if its path contains the text.
     pub name_match: bool,
-    /// The first lines that do.
+    /// The first lines that contain the text.
     pub content_matches: Vec<ContentMatch>,
 }
 
@@ -60,7 +60,7 @@ pub struct Match {
 pub struct MatchPage {
     /// The nearest first.
     pub items: Vec<Match>,
-    /// Where the next page begins, if there is one.
+    /// Offset of the next page, if there is one.
     pub next_offset: Option<usize>,
 }
 

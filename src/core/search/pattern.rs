@@ -16,7 +16,7 @@ const PATTERN: usize = 4096;
 const PROGRAM: usize = 1 << 20;
 const MEMORY: usize = 8 << 20;
 
-/// How deep groups may lie in each other.
+/// Deepest nesting of groups.
 const DEPTH: u32 = 100;
 
 /// The longest pattern of names, in bytes, and the most of them.
