@@ -25,7 +25,7 @@ const WRAPPERS: &[&str] = &[
 /// Shells, which take a command line after `-c`.
 const SHELLS: &[&str] = &["bash", "sh", "zsh", "dash", "fish", "ksh"];
 
-/// How often one command line is put right before it is given up.
+/// Most corrections of one command line before it is given up.
 const ATTEMPTS: usize = 8;
 
 /// A command line under correction.

@@ -57,7 +57,8 @@ pub(super) fn wget(checker: &mut Checker<'_>, args: &[String]) -> Result<(), Com
     checker.check_line(syntax, &line)
 }
 
-/// What is accepted: options of a download, or all that send, too.
+/// Returns the options that are accepted: those of a download or, with full network access, those that send
+/// too.
 fn syntax(checker: &Checker<'_>) -> &'static Syntax {
     let part = match checker.context.network {
         NetworkMode::All => checker.rule.part("all"),

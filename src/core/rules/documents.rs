@@ -9,7 +9,7 @@ use super::syntax::ArgumentRole;
 use super::tokenizer::Token;
 use fileshed_types::zone::ZoneName;
 
-/// What prints pages.
+/// Program that makes PDFs of pages.
 const ENGINE: &str = "weasyprint";
 
 /// Formats of a page.

@@ -47,7 +47,7 @@ pub struct CommandRefusal {
     pub command: String,
     /// The argument as it was received, when one is to blame.
     pub argument: Option<String>,
-    /// What the rule says, as a fragment.
+    /// The reason, as a fragment.
     pub reason: String,
     /// The next call to make.
     pub hint: Hint,

@@ -102,7 +102,8 @@ pub(super) fn arguments(checker: &mut Checker<'_>, args: &[String]) -> Result<()
             checker.fixed(argument);
         }
     }
-    // What every subcommand refuses; its own options come first, so that they are found first.
+    // Refuse the options that no subcommand may have. Those that the subcommand defines itself are left out
+    // here, and checked with its own syntax.
     checker.tokenize(&checker.rule.syntax, &foreign_options(subcommand, rest))?;
     let mut line = checker.tokenize(&subcommand.syntax, rest)?;
     if name == "commit" && !line.saw(MESSAGE) {

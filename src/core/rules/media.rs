@@ -116,7 +116,7 @@ fn draw(checker: &mut Checker<'_>, drawing: &str, args: &[String]) -> Result<(),
     ))
 }
 
-/// What turns pictures into a PDF, or a PDF into pictures.
+/// Returns a hint with the program that turns images into a PDF, or a PDF into images.
 fn pdf_instead(
     context: &CommandContext<'_>,
     images: &[&str],
@@ -323,7 +323,7 @@ fn file(role: ArgumentRole, word: &str, checker: &mut Checker<'_>) -> Result<(),
 
 /// The one option with a value that two dashes turn round.
 const NEGATED: [&str; 2] = ["ext", "extension"];
-/// What exiftool takes for a dash besides the dash itself.
+/// Character that exiftool takes for a dash, besides the dash itself.
 const MINUS: char = '\u{2212}';
 
 /// Checks the arguments of exiftool.
@@ -408,8 +408,8 @@ fn tag<'w>(
         Some(OptionValues::One(role)) if role == ArgumentRole::Read || !is_tag => role,
         _ => return Ok(()),
     };
-    // Where exiftool takes no value after all, what begins with a dash is its next option: it is
-    // checked as one.
+    // If exiftool takes no value after all, a word that begins with a dash is its next option and is checked
+    // as one.
     match words.peek().copied() {
         Some(value) if !value.starts_with(['-', MINUS]) || value == "-" => {
             words.next();

@@ -3,21 +3,21 @@
 use fileshed_types::settings::NetworkMode;
 use fileshed_types::zone::ZoneName;
 
-/// What holds for one call.
+/// Circumstances under which one call is checked.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandContext<'a> {
     /// The zone the command runs in.
     pub zone: ZoneName,
     /// The name of the group, in the zone of one.
     pub group: Option<&'a str>,
-    /// What the server lets commands do with the network.
+    /// Network access that the server allows commands.
     pub network: NetworkMode,
-    /// Whether the kernel sandbox is enforced. Then a program, expression or delimiter argument
-    /// may hold the characters that a shell would act on; without it no argument may.
+    /// `true` if the kernel sandbox is enforced. Then a program, expression or delimiter argument may hold
+    /// the characters that a shell would act on; without it no argument may.
     pub confined: bool,
-    /// Whether a path may begin with the name of its own zone.
+    /// `true` if a path may begin with the name of its own zone.
     pub allow_zone_in_path: bool,
-    /// Whether the caller stores standard output in a file, so that a download has a place to go.
+    /// `true` if the caller stores standard output in a file, so that a download has a place to go.
     pub stdout_file: bool,
     /// The path of the file of a locked edit. The operand `.` stands for its working copy, which
     /// lies under its name where the command runs, and no other file is in reach.
@@ -29,9 +29,9 @@ pub struct CommandContext<'a> {
 pub struct PathArgument {
     /// Relative to the zone, lexically normalised and NFC; `.` is the zone itself.
     pub text: String,
-    /// Whether the command may create, change or remove it.
+    /// `true` if the command may create, change or remove it.
     pub writes: bool,
-    /// Whether it holds `*` or `?`. No shell expands them: the caller does, against the zone.
+    /// `true` if it holds `*` or `?`. No shell expands them: the caller does, against the zone.
     pub glob: bool,
     /// Index in [`CommandPlan::args`] when the path is an argument of its own; an expansion replaces that
     /// argument, with `./` before a name that begins with `-`. `None` when the path is a part of
@@ -39,7 +39,7 @@ pub struct PathArgument {
     pub position: Option<usize>,
 }
 
-/// How tar is told to compress.
+/// Compression of an archive of tar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     /// As the name of the archive says.
@@ -53,14 +53,13 @@ pub enum Compression {
 pub struct ArchiveArgument {
     /// Index in [`CommandPlan::args`].
     pub position: usize,
-    /// What stands before the path in that argument.
+    /// Text before the path in that argument.
     pub prefix: String,
     /// The path as it was given; `-` is a stream.
     pub path: String,
-    /// Whether it is written.
+    /// `true` if it is written.
     pub creates: bool,
-    /// How it is compressed, where an option says so. The option itself is not in
-    /// [`CommandPlan::args`].
+    /// Its compression, if an option sets it. That option is not in [`CommandPlan::args`].
     pub compression: Option<Compression>,
 }
 
@@ -73,9 +72,9 @@ pub struct CommandPlan {
     pub args: Vec<String>,
     /// The files that arguments name.
     pub paths: Vec<PathArgument>,
-    /// Whether the zone may be changed.
+    /// `true` if the zone may be changed.
     pub changes: bool,
-    /// Whether it wants sockets.
+    /// `true` if it needs sockets.
     pub network: bool,
     /// The archive of tar, which compresses by starting other programs: the caller does it.
     pub archive: Option<ArchiveArgument>,
@@ -84,7 +83,7 @@ pub struct CommandPlan {
     pub pdf: Option<String>,
     /// Environment beyond the common one.
     pub environment: Vec<(&'static str, &'static str)>,
-    /// What it can do to the space of the zone.
+    /// Its effect on the space of the zone.
     pub growth: Growth,
 }
 

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::value::{BorrowedStrDeserializer, Error};
 
-/// What a word means to the command.
+/// Meaning of a word to the command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ArgumentRole {
@@ -30,7 +30,7 @@ pub(super) enum ArgumentRole {
     Mode,
     /// Goes behind a file name: no `/` in it.
     Suffix,
-    /// What curl or wget fetches.
+    /// An address that curl or wget fetches.
     Url,
     /// Data of a request, where `@file` reads a file.
     Data,
@@ -89,7 +89,7 @@ impl OptionValues {
     }
 }
 
-/// What an option does to the rest of the command line.
+/// Effect of an option on the rest of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum OptionEffect {
@@ -130,12 +130,12 @@ impl OptionRule {
         }
     }
 
-    /// Whether this is one of its long names.
+    /// Returns `true` if this is one of its long names.
     pub(super) fn has(&self, long: &str) -> bool {
         self.names.contains(&long)
     }
 
-    /// Why it is refused.
+    /// Returns the reason if it is refused.
     pub(super) fn refused(&self) -> Option<&'static str> {
         match self.effect {
             OptionEffect::Refused(reason) => Some(reason),
@@ -144,7 +144,7 @@ impl OptionRule {
     }
 }
 
-/// How the words of a command are read.
+/// Syntax of a command's arguments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Syntax {
     pub(super) options: Vec<OptionRule>,

@@ -6,19 +6,20 @@
 //!     word? --color                       the value, if any, stands in the same word
 //!     word,read --slurpfile               two values
 //!     word* -x                            all words up to the next option
+//!
 //!     read takes-first -f                 an option that also has an effect on the operands
 //!     in-place -i                         an effect, and no value
 //!     refuse -l because it links          never accepted
 //!     only -abc --quiet                   with these and no other options
 //! ```
 //!
-//! `substitute` names a program that runs if that of the block is not installed, and `own` the options
-//! that only the latter takes. Behind the colon stands the role of each operand, `...` with one that may occur any number of
-//! times. Options that are not listed pass as switches where a command can do no harm with them; commands
-//! that reach further list `only` what they accept. The package `-` is the server itself, the
-//! package `set` makes no command but options that others take by `with`; `like` takes the whole
-//! syntax of another command, `{name}` in a reason the line `reason name …`. Options of `words`
-//! have one dash. A `part` has a syntax, a `list` words that the code of a tool asks for.
+//! `substitute` names a program that runs if that of the block is not installed, and `own` the options that
+//! only the latter takes. After the colon comes the role of each operand, with `...` if it may occur any
+//! number of times. Options that are not listed are accepted as switches if the command can do no harm with
+//! them; commands with more reach list the accepted ones in `only`. The package `-` is the server itself. The
+//! package `set` makes no command but options that others take by `with`; `like` takes the whole syntax of
+//! another command, `{name}` in a reason the line `reason name …`. Options of `words` have one dash. A `part`
+//! has a syntax, a `list` words that the code of a tool asks for.
 
 use std::sync::LazyLock;
 

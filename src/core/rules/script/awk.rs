@@ -60,7 +60,7 @@ fn code(program: &str) -> String {
     code
 }
 
-/// Whether a slash after this character begins a regular expression; otherwise it divides.
+/// Returns `true` if a slash after this character begins a regular expression; otherwise it divides.
 fn begins_pattern(last: char) -> bool {
     !(last.is_alphanumeric() || matches!(last, '_' | ')' | ']' | '$' | '"'))
 }
