@@ -1,9 +1,9 @@
 //! The text of office documents, books and mails: paragraphs as lines, cells of a table apart by
 //! tabs; and the list of a ZIP archive.
 //!
-//! What it reads is not trusted: a part may be deep, endless or broken. So it runs in a confined
-//! process, for which the kernel holds memory and time, and has bounds of its own besides: the bytes
-//! that come out of each part, and the bytes of the text. Nothing here recurses.
+//! The input is not trusted: a part may be deep, endless or broken. The code therefore runs in a confined
+//! process whose memory and time the kernel limits. It also limits the bytes that come out of each part, and
+//! those of the text. No function recurses.
 
 mod archive;
 mod collector;

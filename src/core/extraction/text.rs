@@ -49,7 +49,7 @@ impl TextBuilder {
         }
     }
 
-    /// Whether nothing more is taken.
+    /// Returns `true` if no more text is taken.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.truncated
@@ -130,7 +130,7 @@ impl TextBuilder {
         self.truncated = true;
     }
 
-    /// What fits.
+    /// Appends the text, or as much of it as fits.
     pub fn push(&mut self, text: &str) {
         if self.truncated {
             return;
