@@ -22,7 +22,7 @@ use super::{ApiCredential, OpenWebUi, OpenWebUiError};
 /// Somebody whom Open WebUI knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// What Open WebUI says of the user.
+    /// The user, as Open WebUI describes them.
     pub principal: Principal,
     /// `true` until an administrator activates the account.
     pub is_pending: bool,
@@ -38,7 +38,7 @@ pub fn role(text: &str) -> Option<Role> {
     }
 }
 
-/// A name or mail address as it may stand in a commit; nothing where it cannot.
+/// Returns a name or mail address if it may be used in a commit, otherwise `None`.
 #[must_use]
 pub fn presentable(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty() && is_short_text(text))

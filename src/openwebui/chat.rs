@@ -4,9 +4,9 @@
 //! of them counts. With an administrator's key, whose answers are not held to the caller, chat and
 //! files are used only where Open WebUI's own records say that they are the caller's.
 //!
-//! Open WebUI answers to a chat that was deleted as it does to one that it shows nobody, so one answer says
-//! nothing. A chat counts as gone only where the whole list of its owner's chats is shown to the
-//! administrator's key and does not have it, it is not shown by its id either, and the list is still
+//! Open WebUI responds to a request for a deleted chat as to one for a chat that the caller may not see, so
+//! one response proves nothing. A chat counts as gone only if the administrator's key confirms it three
+//! times: the whole list of its owner's chats does not have it, its id is not found, and the list is still
 //! shown after that.
 
 use std::collections::{HashMap, HashSet};
@@ -255,11 +255,11 @@ pub(super) fn files(chat: &ChatContent, id: &Chat) -> Vec<Attachment> {
     let of_messages = messages.into_iter().flat_map(|(_, message)| {
         let by_model = message.role == "assistant";
         let items = list(&message.files).map(FileEntry::read);
-        // What this server hung on an answer came from here.
+        // Skip files that this server attached to a response: they came from here.
         items.filter(move |item| !(by_model && item.is_ours()))
     });
     let items = of_messages.chain(list(&chat.files).map(FileEntry::read));
-    // A copy of a chat lists what a terminal brought into the other one.
+    // A copy of a chat also lists the files that a terminal brought into the original.
     let items = items.filter(|item| !item.is_in_another_chat(id));
     let (mut seen, mut images) = (HashSet::new(), 0);
     let mut files: Vec<Attachment> = items

@@ -170,7 +170,7 @@ impl ChatHost for OpenWebUi {
     }
 
     fn can_publish(&self, caller: &Caller) -> bool {
-        // What an administrator's key puts there, the user cannot open.
+        // The user could not open a file that an administrator's key uploads.
         caller.credential.is_some()
     }
 

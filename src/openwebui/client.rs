@@ -209,7 +209,7 @@ impl OpenWebUiClient {
         });
         let answered = match &answer {
             Ok(response) => !matches!(response.status().as_u16(), 502..=504),
-            // What a body that cannot be read breaks off says nothing about the server.
+            // A request that fails because its body cannot be read says nothing about the server.
             Err(error) => {
                 matches!(error, ureq::Error::Other(_) | ureq::Error::Http(_)) || is_answer(error)
             }

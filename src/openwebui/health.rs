@@ -12,7 +12,7 @@ mod connections;
 
 pub use connections::check_connections;
 
-/// Asks once; nothing where no Open WebUI is configured.
+/// Checks Open WebUI with one request; `None` if none is configured.
 #[must_use]
 pub fn check(config: &Config) -> Option<Check> {
     let url = &config.openwebui_api_url;

@@ -95,7 +95,7 @@ mod tests {
     fn a_form_has_the_size_that_it_says() {
         let form = MultipartForm::new(&publication(3), &json!({"a": 1}));
         let mut text = String::new();
-        // What has been added to the file since is not sent.
+        // Bytes that were added to the file since are not sent.
         let mut file = &b"12345"[..];
         let mut file = SizedFile::new(&mut file, 3);
         form.body(&mut file)

@@ -62,7 +62,7 @@ impl RegisterError {
 /// End of the reason why no connection was written.
 const UNCHANGED: &str = "; nothing was changed (`--no-verify` does without)";
 
-/// What answers at the address is something else.
+/// Failure if the program at the address is not Open WebUI.
 const NOT_OPEN_WEBUI: &str =
     "what answers at the address of Open WebUI is not Open WebUI, or a very old one";
 

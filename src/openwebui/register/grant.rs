@@ -228,7 +228,7 @@ fn by_id(
     };
     match client.get::<AccountResponse>(token, &format!("/api/v1/users/{segment}")) {
         Ok(user) => Ok(Some(user).filter(|user| user.id == id)),
-        // What is no user there may be the address of something else, or of a page.
+        // If there is no such user, the path may belong to another endpoint or to a page.
         Err(error) if error.is_absence() || matches!(error, CallError::Unreadable(_)) => Ok(None),
         Err(error) => Err(asked(error)),
     }

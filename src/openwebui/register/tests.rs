@@ -1,4 +1,4 @@
-//! What the connection becomes, from whatever it was.
+//! Tests of the connection that is written, over each earlier state of it.
 
 use super::*;
 use crate::config::Setting;
