@@ -18,7 +18,7 @@ use fileshed_zones::tenant::{DATA, EDITZONE, TenantRoot};
 use fileshed_zones::zone::{SharedZone, Zone, expect_write_scope};
 use serde::Serialize;
 
-/// What was found and cleaned of everybody else, in numbers.
+/// Totals of a cleanup of all other tenants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct CleanupCounts {

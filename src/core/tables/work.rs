@@ -209,7 +209,7 @@ pub struct CsvImport {
 }
 
 names! {
-    /// What an import does when the table is there already.
+    /// Action of an import if the table exists.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
     #[serde(rename_all = "lowercase")]

@@ -20,17 +20,17 @@ const LENGTH: usize = 4096;
 /// Bytes of a line that are shown.
 const LINE: usize = 500;
 
-/// What a search answers.
+/// Kind of the results of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OutputMode {
-    /// Which files.
+    /// The files.
     #[default]
     FilesWithMatches,
     /// The lines.
     Content,
-    /// How many lines of each file.
+    /// The number of lines of each file.
     Count,
 }
 

@@ -10,7 +10,7 @@ use crate::error::ToolError;
 use crate::path;
 use crate::provider::Write;
 
-/// How a content is written down.
+/// Encoding of a content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ContentEncoding {
