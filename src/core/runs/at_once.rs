@@ -1,12 +1,11 @@
-//! Small files that are read, and small directories that are listed, where a call arrives, in no
-//! thread of their own: without waiting for a disk, a lock or anybody who writes.
+//! Reads of small files and listings of small directories in the thread that handles the request, without
+//! waiting for a disk, a lock or a writer.
 //!
-//! Most of them are in memory, and whose they are was here before; to hand them to a thread that may
-//! block takes longer than the read. So everything that a read asks is asked here too, in a way that
-//! cannot block: whether the account is suspended, whether the zone is whole, whether the kernel has
-//! the file. Where one of the answers is not a plain yes, nothing is answered here, and the call takes
-//! the usual way, which repairs, notes and explains. What the registry says is remembered from one
-//! call to the next only while nobody changes anything in it.
+//! Most of these files are cached in memory, and most callers are known from an earlier call; to hand the
+//! read to a thread that may block takes longer than the read itself. So this module makes all checks of a
+//! read in a way that cannot block: the account is not suspended, the zone is whole, the kernel has the file.
+//! If one of them is not a plain yes, the call takes the usual way, which repairs, notes and explains.
+//! Answers of the registry are remembered from one call to the next only while the registry does not change.
 
 use crate::extraction::may_be_document;
 use fileshed_changes::listing::DirectoryListing;
@@ -20,7 +19,7 @@ use fileshed_zones::view::{View, ViewPath, ViewPlace};
 #[cfg(test)]
 mod tests;
 
-/// Bytes of a file that is read so: copying more would keep others waiting.
+/// Most bytes of a file that is read in this way: copying more would delay other requests.
 const MOST: u64 = 64 * 1024;
 
 /// Returns a small file of one of the caller's own zones without blocking; `None` if that would block, or if

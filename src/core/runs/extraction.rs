@@ -473,7 +473,7 @@ diagnostics! {
         Unreadable {
             /// The document.
             path: String = "report.docx".to_owned(),
-            /// Why not.
+            /// The reason.
             reason: String = "it is no archive that can be read".to_owned(),
         } => {
             code: InvalidFormat,

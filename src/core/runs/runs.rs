@@ -33,7 +33,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Finds the programs of this machine. Nothing is started yet.
+    /// Finds the programs of this machine. No process is started yet.
     #[must_use]
     pub fn new(store: Arc<Store>) -> Self {
         let (settings, clock, limiter) = (&store.settings, &store.clock, &store.limiter);

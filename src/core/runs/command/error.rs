@@ -163,7 +163,7 @@ diagnostics! {
         Substitution {
             /// The substitution.
             expression: String = "s/a/b/".to_owned(),
-            /// Why not.
+            /// The reason.
             reason: String,
         } => {
             code: ExecError,

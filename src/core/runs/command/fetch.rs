@@ -16,8 +16,8 @@ const COMMAND: &str = "curl";
 /// Bytes of what it says.
 const COMPLAINTS: usize = 4096;
 
-/// Fetches what is at `url` and stores it at `path`, in the place of what is there. What fails leaves
-/// that as it was. Gives its size.
+/// Downloads `url` to `path`, replaces an existing file there, and returns the size. If the download fails,
+/// the existing file stays as it was.
 pub fn fetch(
     runs: &Runs,
     zone: &Zone<'_>,

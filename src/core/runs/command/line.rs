@@ -116,9 +116,8 @@ fn namesake(runs: &Runs, command: &str) -> Option<&'static str> {
     runs.programs.chosen_as(name)
 }
 
-/// A name stands for a file of every spelling, as in every operation: what is not there as it is
-/// written is what is there in NFC, or in its own spelling. What a command makes keeps the spelling
-/// that it was given.
+/// Replaces names of files by their spelling on disk: a name that does not exist as written is looked up in
+/// NFC, and then in any other normal form. Names of new files keep the spelling that was given.
 fn respell(data: &Root, mut plan: CommandPlan) -> CommandPlan {
     for argument in plan.paths.iter().filter(|path| !path.glob) {
         let Some(word) = argument.position.and_then(|at| plan.args.get_mut(at)) else {
@@ -142,8 +141,8 @@ fn respell(data: &Root, mut plan: CommandPlan) -> CommandPlan {
     plan
 }
 
-/// Replaces arguments with `*` and `?` by the names that they stand for. What stands for nothing
-/// stays as it is, as in a shell.
+/// Replaces arguments with `*` and `?` by the names that match. A pattern without a match stays as it is, as
+/// in a shell.
 fn expand(
     zone: &Zone<'_>,
     line: &CommandLine<'_>,

@@ -6,8 +6,9 @@ use crate::hidden_places::{HiddenPlaces, text_of};
 use fileshed_sandbox::Stream;
 use fileshed_text::{TextError, expect_editable};
 
-/// The stream as text of at most `limit` bytes, twice as many as JSON. Of a longer one the beginning
-/// and the end; of a binary one nothing. What is not UTF-8 is replaced, and so are places on disk.
+/// Returns the stream as text of at most `limit` bytes, and twice as many as JSON: the beginning and the end
+/// of a longer one, and no text of a binary one. Bytes that are not UTF-8 are replaced, and so are paths on
+/// disk.
 pub(super) fn show(places: &HiddenPlaces, stream: Stream, limit: usize) -> ShownStream {
     let bytes = stream.size();
     if let Some(binary) = recognise(&stream.bytes) {
@@ -52,7 +53,7 @@ pub(super) enum MissingOutput {
         /// Size of the stream.
         bytes: u64,
     },
-    /// So many bytes after so many lines.
+    /// The middle of a text.
     Middle {
         /// Whole lines that are shown before.
         lines: usize,
@@ -198,7 +199,7 @@ fn are_records(bytes: &[u8]) -> bool {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Binary {
     pub(super) format: FileFormat,
-    /// Of text with more than a byte for every character.
+    /// Encoding of a text that has more than one byte for every character.
     pub(super) encoding: Option<String>,
 }
 

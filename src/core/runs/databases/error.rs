@@ -37,7 +37,7 @@ diagnostics! {
         /// The values do not fit the statement.
         #[error("parameter `params` does not fit: {reason}; got: {received} ({kind})")]
         Parameters {
-            /// Why not.
+            /// The reason.
             reason: String = "the statement has 2 parameters, 1 is given".to_owned(),
             /// The value received, as JSON.
             received: String = "[1]".to_owned(),
@@ -54,7 +54,7 @@ diagnostics! {
         Values {
             /// The database.
             path: String = "a.db".to_owned(),
-            /// Why not.
+            /// The reason.
             reason: String = "the statement has 2 parameters, 1 is given".to_owned(),
         } => {
             code: InvalidParameter,
@@ -114,7 +114,7 @@ diagnostics! {
         /// Another parameter of the call cannot be meant.
         #[error("parameter `{name}` must be {expected}, got: {received:?}")]
         Parameter {
-            /// Which one.
+            /// The parameter.
             name: String = "date_columns".to_owned(),
             /// The value received.
             received: String = "day".to_owned(),
@@ -279,7 +279,7 @@ diagnostics! {
             parameter: &'static str = "import_csv",
             /// The line of the fault, if it is known.
             line: Option<u64>,
-            /// Why not.
+            /// The reason.
             reason: String,
             /// `true` if the CSV file is in uploads, and not beside the database.
             in_uploads: bool = false,
@@ -302,7 +302,7 @@ diagnostics! {
         /// A workbook cannot hold the rows.
         #[error("the rows do not fit into a workbook: {reason}")]
         NotInWorkbook {
-            /// Why not.
+            /// The reason.
             reason: String = "a sheet has at most 1048576 rows".to_owned(),
         } => {
             code: FileTooLarge,

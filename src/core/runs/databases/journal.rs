@@ -134,7 +134,7 @@ impl<'a> Statement<'a> {
         })
     }
 
-    /// The statement is over. What it left in the middle of a change is rolled back.
+    /// Ends the statement. An unfinished change of it is rolled back.
     pub(crate) fn end(mut self, runs: &Runs) -> Result<(), Error> {
         let place = place(self.zone, &self.database);
         let registry = &self.zone.store.registry;

@@ -440,8 +440,8 @@ pub(crate) fn convert(
     }
 }
 
-/// Rolls back what statements left that were cut off, before anything else meets it. What cannot be
-/// put right now is put right with the next statement.
+/// Rolls back the unfinished changes of statements that were cut off, before any other access. A database for
+/// which this fails is recovered with its next statement.
 pub fn recover_all(runs: &Runs, tenant: &TenantRoot, name: ZoneName) -> Result<(), Error> {
     let store = &*runs.store;
     let paths = store

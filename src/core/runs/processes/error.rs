@@ -22,7 +22,7 @@ diagnostics! {
         /// It runs no more.
         #[error("process `{id}` has ended")]
         Ended {
-            /// Which.
+            /// Id of the process.
             id: String = "a1b2c3d4e5f6".to_owned(),
         } => {
             code: ExecError,
@@ -32,7 +32,7 @@ diagnostics! {
         /// It closed its standard input, or that was closed by an end-of-transmission character.
         #[error("the standard input of process `{id}` is closed")]
         InputClosed {
-            /// Which.
+            /// Id of the process.
             id: String = "a1b2c3d4e5f6".to_owned(),
         } => {
             code: ExecError,
@@ -42,7 +42,7 @@ diagnostics! {
         /// It does not read.
         #[error("process `{id}` does not read its input: {left} bytes were not taken")]
         InputFull {
-            /// Which.
+            /// Id of the process.
             id: String = "a1b2c3d4e5f6".to_owned(),
             /// Bytes that are left.
             left: usize = 4096,

@@ -40,7 +40,7 @@ pub struct OutputEntry {
     pub data: String,
 }
 
-/// Which entries are asked for.
+/// Range of entries to read.
 #[derive(Clone, Copy, Debug)]
 pub struct OutputSpan {
     /// Entries that are passed over.
@@ -222,7 +222,7 @@ impl ProcessLog {
         }
     }
 
-    /// Enters what a process wrote. Where the disk is full, it is lost, and readers are told.
+    /// Adds output of the process. If the disk is full, the output is lost, and readers are told.
     pub(crate) fn write(&mut self, stream: OutputStream, data: String, ts: f64) {
         let entry = match stream {
             OutputStream::Stdout => LogLine::Stdout { data, ts },
@@ -283,7 +283,7 @@ impl ProcessLog {
         Ok(())
     }
 
-    /// Enters how the process ended. Nothing comes after that.
+    /// Adds the end of the process. It is the last entry.
     pub(crate) fn end(&mut self, status: ProcessStatus, exit_code: Option<i32>, ts: f64) {
         let end = line(&LogLine::End {
             status,
@@ -366,7 +366,7 @@ pub(crate) fn has_end(file: &LogFile) -> Result<bool, DiskError> {
     Ok(matches!(last, Some(LogLine::End { .. })))
 }
 
-/// Which process of the server began the log in this file.
+/// Returns the name of the server process that began the log in this file.
 pub(crate) fn server_of(file: &LogFile) -> Result<Option<String>, DiskError> {
     let first = LogLines::of(file, 0).next()?;
     Ok(

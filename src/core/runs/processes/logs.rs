@@ -33,7 +33,7 @@ impl Drop for StartingProcess {
 pub(crate) struct LogsState {
     /// `true` if the logs on disk were looked at.
     pub(crate) known: bool,
-    /// Which servers there were then.
+    /// Number of the set of servers at that time.
     members: Option<i64>,
     /// Calls that may start a process.
     starting: u64,

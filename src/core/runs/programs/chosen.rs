@@ -8,7 +8,8 @@ use super::{DIRECTORIES, Program, executable};
 use fileshed_rules::commands;
 use fileshed_types::settings::ProgramName;
 
-/// Those that are installed. What the whitelist has keeps its rules.
+/// Returns the chosen programs that are installed. Programs of the whitelist keep their rules and are left
+/// out.
 pub(super) fn find(names: &[ProgramName]) -> Vec<(&'static str, Program)> {
     let mut wanted: BTreeSet<String> = BTreeSet::new();
     for name in names {

@@ -39,8 +39,8 @@ pub(super) fn find(
     Some(shell)
 }
 
-/// Whitelisted programs that are machine code or scripts of the shell itself. What needs another
-/// interpreter would bring everything that the interpreter can do.
+/// Returns the whitelisted programs that are machine code or scripts of the shell itself. A program with
+/// another interpreter would give the shell everything that the interpreter can do.
 fn whitelisted(whitelist: &BTreeMap<&'static str, Program>) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for rule in commands() {

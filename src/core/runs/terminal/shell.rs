@@ -1,9 +1,10 @@
-//! A shell in the sandbox: a line, or one that a person types into, with the caller's tree before it.
+//! A shell in the sandbox, for one line or for an interactive terminal, with the caller's tree as its files.
 //!
-//! It is confined as a command is, and starts programs of the whitelist alone; but nobody judges what
-//! they are given, because what they may touch is all that there is. In `/storage` and `/documents`
-//! it may change anything, beside all other changes. What it did is found when it is over or falls
-//! quiet, measured and committed. One that takes more space than there is is ended; what it wrote stays.
+//! It is confined as a command is, and starts only programs of the whitelist. Their arguments are not
+//! checked, because the sandbox shows them no files but those that they may touch. In `/storage` and
+//! `/documents` the shell may change anything, at the same time as other writers. Its changes are found,
+//! measured and committed when it ends or falls quiet. A shell that takes more space than there is is ended;
+//! the files that it wrote stay.
 
 mod environment;
 mod histories;

@@ -1,9 +1,9 @@
-//! Which repositories of a zone git may work with.
+//! Check of the repositories of a zone before git works with them.
 //!
-//! A repository in storage, or one that an archive brought into another zone, is the caller's own:
-//! its configuration could name programs for git to start. So each one that git would look into is
-//! read first. The files may change between this look and git's; then the kernel's walls hold, as
-//! they do for every command.
+//! A repository in storage, or one that an archive brought into another zone, is the caller's own: its
+//! configuration could name programs for git to start. So each repository that git would open is read first.
+//! The files may change between this check and git's own read; then the sandbox holds, as it does for every
+//! command.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -181,7 +181,7 @@ impl RepositoryCheck<'_> {
     }
 }
 
-/// A path of a survey. What no path can say cannot be looked at.
+/// Returns a path of a survey. Fails for one that is not UTF-8, because it cannot be checked.
 fn named(path: Vec<u8>) -> Result<ZonePath, Error> {
     let lossy = String::from_utf8_lossy(&path).into_owned();
     String::from_utf8(path).map(ZonePath::found).map_err(|_| {
