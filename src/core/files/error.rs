@@ -109,9 +109,9 @@ diagnostics! {
         /// A pattern of names that cannot be used.
         #[error("Glob pattern rejected: {reason}; write it as in a shell: **/*.md, src/*.{{js,ts}}")]
         Glob {
-            /// Which parameter.
+            /// The parameter.
             parameter: &'static str = "pattern",
-            /// Why not.
+            /// The reason.
             reason: String = "unclosed alternate group".to_owned(),
         } => {
             code: InvalidParameter,
@@ -121,7 +121,7 @@ diagnostics! {
         /// A number that is too small.
         #[error("{parameter} is {value}, but must be at least 1")]
         Below {
-            /// Which parameter.
+            /// The parameter.
             parameter: &'static str = "offset",
             /// The value received.
             value: i64 = 0,

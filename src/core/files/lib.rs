@@ -1,9 +1,9 @@
 //! Nine file tools for language models, over whatever stores files.
 //!
-//! A [`Provider`] is the files of one user: it stores bytes with their [`Metadata`] and knows nothing
-//! of tools. [`Files`] is the tools on top of one: reading by lines, writing, editing, searching. What
-//! a caller writes as a path becomes a [`ZonePath`] before anything is stored or looked up
-//! ([`path`]), so that no provider ever meets `..`, an absolute path or a name that is kept.
+//! A [`Provider`] is the files of one user: it stores bytes with their [`Metadata`] and knows nothing of
+//! tools. [`Files`] is the tools on top of one: reading by lines, writing, editing, searching. A caller's
+//! path becomes a [`ZonePath`] before a file is stored or looked up ([`path`]), so that no provider ever
+//! meets `..`, an absolute path or a reserved name.
 //!
 //! Everything here blocks, and nothing here touches a file, a clock or the network: providers do.
 //!

@@ -1,8 +1,7 @@
 //! Paths as models write them.
 //!
-//! They are relative to the workspace; a slash in front means the same. What climbs out is refused,
-//! even where it would come back: `a/../b` is `b` to whoever reads it, and a mistake to whoever
-//! wrote it.
+//! They are relative to the workspace; a leading slash makes no difference. A path with `..` is refused even
+//! if it would stay inside: `a/../b` can be read as `b`, but its author made a mistake.
 
 use fileshed_types::ZonePath;
 use fileshed_types::zone::PathError;

@@ -263,7 +263,7 @@ pub trait Provider: Send + Sync {
 pub struct FileBytes {
     /// The bytes of the range.
     pub bytes: Vec<u8>,
-    /// Of the whole file.
+    /// Metadata of the whole file.
     pub metadata: Metadata,
 }
 
@@ -369,8 +369,8 @@ pub enum ProviderError {
     /// The file has another version than the condition says, or is gone.
     #[error("`{0}` is not what it was")]
     Changed(ZonePath),
-    /// The storage does not answer, or does not answer in time; the same call may work later.
-    /// Whether a change was made is not known.
+    /// The storage does not answer, or not in time; the same call may work later. It is unknown if a change
+    /// was made.
     #[error("the storage does not answer: {0}")]
     Unavailable(String),
     /// A refusal with words of its own: quota, a locked edit, rights.

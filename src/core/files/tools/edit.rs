@@ -45,8 +45,8 @@ pub struct EditAnswer {
 }
 
 impl Files<'_> {
-    /// Replaces a text in a file. What somebody else writes at the same time is not lost: the edit is
-    /// made again on what is there then.
+    /// Replaces a text in a file. If the file is changed at the same time, the edit is repeated on the new
+    /// content, so that no change is lost.
     pub fn edit_file(&self, request: &EditFile) -> Result<EditAnswer, Error> {
         self.expect_writable()?;
         let given = request.path.as_str();

@@ -21,7 +21,7 @@ pub struct ListFiles {
 pub struct ListAnswer {
     /// `ok`
     pub status: &'static str,
-    /// As it was given.
+    /// The path received.
     pub path: String,
     /// In the order of their names.
     pub entries: Vec<Metadata>,
@@ -60,7 +60,7 @@ pub struct RemoveFile {
 pub struct RemoveAnswer {
     /// `true` if it was there and is removed.
     pub removed: bool,
-    /// As it was given.
+    /// The path received.
     pub path: String,
 }
 
@@ -79,7 +79,7 @@ pub struct OutputFile {
 pub struct Sent {
     /// `true` if the person has it.
     pub sent: bool,
-    /// As it was given.
+    /// The path received.
     pub path: String,
     /// The address at which it is opened.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -56,7 +56,7 @@ pub enum ReadAnswer {
     Bytes {
         /// `ok`
         status: &'static str,
-        /// As it was given.
+        /// The path received.
         path: String,
         /// The bytes in base64.
         content: String,
@@ -83,7 +83,7 @@ pub enum ReadAnswer {
 pub struct ReadLines {
     /// `ok`
     pub status: &'static str,
-    /// As it was given.
+    /// The path received.
     pub path: String,
     /// The lines with their numbers: `     1→text`.
     pub content: String,

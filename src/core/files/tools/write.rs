@@ -55,7 +55,7 @@ impl WriteFile {
 pub struct WriteAnswer {
     /// `created` or `updated`
     pub status: &'static str,
-    /// As it was given.
+    /// The path received.
     pub path: String,
     /// Bytes that the file has now.
     pub bytes_written: u64,
