@@ -1,8 +1,8 @@
-//! Repairs of what other instances left when they died.
+//! Repairs of unfinished work after the death of other instances.
 //!
-//! The next call for a zone finds what a dead process left unfinished there, and ends it. Where several
-//! instances have the data, somebody may wait for exactly that at another one, so the first that notices
-//! a death does not wait for a call.
+//! The next call for a zone finds the unfinished work of a dead process there and completes or undoes it.
+//! With several instances on the same data, a client of another one may be waiting for exactly that repair,
+//! so the first instance that notices a death repairs without waiting for a call.
 
 use rustix::process::{Signal, getpid, kill_process};
 

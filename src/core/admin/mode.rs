@@ -21,7 +21,7 @@ names! {
 }
 
 impl WorkspaceMode {
-    /// Of a caller.
+    /// Returns the mode for a caller.
     #[must_use]
     pub fn of(caller: &Caller) -> Self {
         match caller.user {

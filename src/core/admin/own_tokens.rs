@@ -78,7 +78,7 @@ impl Admin {
         }
     }
 
-    /// Whose tokens a call is about: a user whom this server still serves.
+    /// Returns the user whose tokens a call is about; fails if this server does not serve that user.
     fn owner<'c>(&self, caller: &'c Caller) -> Result<&'c UserId, Error> {
         let user = caller.user.as_ref().ok_or(OwnTokenError::Shared)?;
         self.store.expect_active(caller)?;

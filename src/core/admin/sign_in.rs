@@ -44,7 +44,7 @@ impl Admin {
         })
     }
 
-    /// Whom the link with this secret would sign in, if it works.
+    /// Returns the principal that the link with this secret would sign in, if it is valid.
     pub fn look_at_sign_in_link(&self, secret: &str) -> Result<Option<Principal>, Error> {
         Ok(self.unless_gone(self.sign_in_links().look(secret)?))
     }

@@ -68,7 +68,7 @@ struct Manifest {
     owners: Vec<Record>,
 }
 
-/// Whose archive it is.
+/// Owner of an archive.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(tag = "kind", content = "id", rename_all = "lowercase")]
 enum ExportedTenant {
@@ -117,7 +117,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Whose archive it is.
+    /// Returns the owner of the archive.
     fn id(&self) -> Result<TenantId, Error> {
         Ok(match &self.tenant {
             ExportedTenant::User(user) => TenantId::User(UserId::parse(user)?),

@@ -55,9 +55,9 @@ impl Admin {
         }
     }
 
-    /// Removes the uploads of every conversation in which nothing changed for
-    /// `uploads_retention_days`, and counts these conversations. Where it fails the log says so, and
-    /// the others go on. `goes_on` is asked before each user.
+    /// Removes the uploads of every conversation in which nothing changed for `uploads_retention_days`, and
+    /// returns the number of these conversations. A failure is logged, and the others go on. `goes_on` is
+    /// called before each user.
     pub fn end_old_uploads(&self, goes_on: &dyn Fn() -> bool) -> Result<u64, Error> {
         if self.store.settings.uploads_retention_days.is_none() {
             return Ok(0);

@@ -72,8 +72,8 @@ impl Admin {
         Ok(found)
     }
 
-    /// Ends a user and removes the own zones with their history. What the user has in groups stays
-    /// there; whose it is then, an `heir` says. A suspension stays. Says what there was.
+    /// Ends a user's credentials and removes the user's own zones with their history. Files in groups stay,
+    /// and belong to the `heir`, if there is one. A suspension stays. Returns the summary from before.
     pub fn delete_user(
         &self,
         user: &UserId,

@@ -70,7 +70,7 @@ impl Administration<'_> {
         Ok(all)
     }
 
-    /// Releases a lock, at once. What was changed in a locked edit and not saved is lost.
+    /// Releases a lock at once. Unsaved changes of a locked edit are lost.
     pub fn release_lock(&self, id: &str) -> Result<(), Error> {
         expect_write_scope(self.caller)?;
         let registry = &self.admin.store.registry;

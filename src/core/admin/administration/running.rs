@@ -20,8 +20,8 @@ names! {
     }
 }
 
-/// Something that runs. Of its command line only the program is said, and of a line of a shell not
-/// even that: both may hold contents.
+/// Something that runs. Of a command only the program is shown, and of a line of a shell not even that,
+/// because both may hold contents of files.
 #[derive(Clone, Debug)]
 pub struct RunningSummary {
     /// Its kind.

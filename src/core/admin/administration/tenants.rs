@@ -14,9 +14,9 @@ names! {
     /// The kind of a tenant.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum TenantKind {
-        /// Of one user.
+        /// A user.
         User = "user",
-        /// Of a group.
+        /// A group.
         Group = "group",
     }
 }

@@ -26,9 +26,8 @@ pub struct TenantExport {
 }
 
 impl Admin {
-    /// Writes everything of a user or a group into an archive. Nobody changes anything of it
-    /// meanwhile, so it is of one moment. What is being edited under a lock, and uploads that are not
-    /// complete, are not in it.
+    /// Writes everything of a user or a group into an archive. The zones are locked meanwhile, so that the
+    /// archive shows one moment. Working copies of locked edits and unfinished uploads are left out.
     pub fn export_tenant(&self, id: &TenantId, output: impl Write) -> Result<TenantExport, Error> {
         let found = self.tenant_summary(id)?;
         let tenant = self.store.existing_tenant(&found.tenant)?;

@@ -43,7 +43,7 @@ const SHOWN: usize = 200;
 /// Totals of an import.
 #[derive(Debug)]
 pub struct ImportedTenant {
-    /// Whose it is.
+    /// Owner of the archive.
     pub id: TenantId,
     /// Files, those of repositories too.
     pub files: u64,
