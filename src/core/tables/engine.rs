@@ -71,9 +71,9 @@ const MODULES: &str = "fts3 fts4 fts5 fts5vocab geopoly rtree rtree_i32";
 /// Work whose files are open, before the kernel takes all others away.
 pub struct Opened {
     work: DatabaseRequest,
-    /// Of the database, with its name there.
+    /// Directory of the database, with its name there.
     place: Option<(OwnedFd, String)>,
-    /// The database itself, where nothing beside it is needed.
+    /// The database itself, if no other file beside it is needed.
     file: Option<File>,
     csv: Option<File>,
 }

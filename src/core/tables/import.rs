@@ -1,8 +1,8 @@
-//! A CSV file into a table, or the sheets of a workbook into tables, as one transaction; and such a
-//! file into another format.
+//! Imports of a CSV file into a table, or of the sheets of a workbook into tables, in one transaction; and
+//! conversion of such a file into another format.
 //!
-//! The file is read twice: once to know the types of its columns, once to store its rows. Nothing
-//! is kept in memory but the row under way.
+//! The file is read twice: once for the types of its columns, once to store its rows. Only the current row is
+//! kept in memory.
 
 mod csv_text;
 mod scan;

@@ -192,15 +192,15 @@ pub struct CsvImport {
     pub sheet: Option<String>,
     /// Action if the table exists.
     pub if_exists: IfExists,
-    /// Between fields; found out unless given.
+    /// Delimiter of fields; detected unless given.
     pub delimiter: Option<String>,
-    /// Of the file; found out unless given.
+    /// Encoding of the file; detected unless given.
     pub encoding: Option<String>,
     /// Columns that hold dates.
     pub date_columns: Vec<String>,
     /// Format of their dates; detected unless given.
     pub date_format: Option<DateFormat>,
-    /// Between the digits of a number; found out unless given.
+    /// Decimal sign; detected unless given.
     pub decimal: Option<String>,
     /// Lines before the table.
     pub skip_rows: u64,
@@ -365,7 +365,7 @@ pub enum DatabaseError {
     NoStatement,
     /// The values do not fit the statement.
     Parameters {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// Another parameter of the call cannot be meant.
@@ -409,7 +409,7 @@ pub enum DatabaseError {
     },
     /// A workbook cannot hold the rows.
     NotInWorkbook {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// The file has no rows.
@@ -427,7 +427,7 @@ pub enum DatabaseError {
     CsvUnreadable {
         /// The line that cannot be read, where that is known.
         line: Option<u64>,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
 }

@@ -99,7 +99,7 @@ pub(crate) struct BookWriter {
     bold: bool,
     row: u32,
     column: u16,
-    /// Of the columns of this sheet, in characters.
+    /// Widths of the columns of this sheet, in characters.
     widths: Vec<usize>,
     names: Vec<String>,
     sheets: Sheets,

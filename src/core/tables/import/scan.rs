@@ -23,9 +23,9 @@ pub(super) struct Scan {
     pub(super) kinds: Vec<ColumnType>,
     /// The values of each column.
     pub(super) seen: Vec<Column>,
-    /// Of the columns that hold dates.
+    /// Parsers of the columns that hold dates.
     pub(super) dates: Vec<Option<Dates>>,
-    /// Columns of dates that are not there.
+    /// Columns of `date_columns` that do not exist.
     pub(super) no_dates: Vec<String>,
     /// The answer, without the types of the columns.
     pub(super) imported: ImportedTable,
@@ -189,7 +189,7 @@ fn decimal(import: &CsvImport, delimiter: u8) -> Result<Option<Decimal>, Databas
     }
 }
 
-/// Which columns hold dates, and those that are not there; they are named as in the file or as in the
+/// Returns the parser of each column that holds dates, and the names that are in neither the file nor the
 /// table.
 fn dates(
     import: &CsvImport,
