@@ -352,7 +352,7 @@ impl OpenedJob {
         })
     }
 
-    /// Of the program.
+    /// Descriptor of the program's file.
     fn descriptor(&self) -> Option<i32> {
         match self {
             Self::Program(program) => Some(program.descriptor),

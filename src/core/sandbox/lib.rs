@@ -1,9 +1,9 @@
-//! Processes that hold themselves to what they may touch: the only place that starts any.
+//! Confined processes: the only crate that starts any process.
 //!
-//! The server never forks. It starts its own binary once more ([`Zygote`]), and that small process
-//! is copied for each job. What a copy takes away from itself is in `jail`; what it may still
-//! reach of the network leads through [`egress`]. Nothing here knows zones, databases or rules
-//! about arguments: a job is a program, or one of the [`BuiltInJob`]s that the binary was given.
+//! The server never forks. It starts its own binary once more ([`Zygote`]), and that small process is copied
+//! for each job. The module `jail` has the rights that a copy gives up; its remaining access to the network
+//! leads through [`egress`]. This crate knows no zones, databases or rules about arguments: a job is a
+//! program, or one of the [`BuiltInJob`]s that the binary was given.
 
 mod cgroup;
 mod child;

@@ -1,5 +1,5 @@
-//! Processes of the machine, and those of jobs: what descends from the first process of each. Whoever loses its parent there
-//! becomes a child of an init or of a supervisor, which is the first.
+//! Processes of the machine, and those of jobs: the descendants of each job's first process. A process that
+//! loses its parent there becomes a child of an init or of a supervisor, which is the first process.
 
 use std::collections::HashMap;
 use std::ffi::OsString;

@@ -30,7 +30,7 @@ impl Default for TerminalSize {
     }
 }
 
-/// The server's end of a terminal. Nothing waits on it: what cannot be done now is told.
+/// The server's end of a terminal. Its methods never block: a call that would block says so.
 #[derive(Debug)]
 pub struct PseudoTerminal {
     master: File,

@@ -193,13 +193,13 @@ impl StartedJob<'_> {
 }
 
 impl JobHandle {
-    /// Asks the job and everything that it started to end. Nothing happens where it has ended.
+    /// Asks the job and everything that it started to end. Does nothing if it has ended.
     pub fn terminate(&self) {
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
         let _has_ended = rustix::net::send(&self.0, &[1], flags);
     }
 
-    /// Ends the job and everything that it started. Nothing happens where it has ended.
+    /// Ends the job and everything that it started. Does nothing if it has ended.
     pub fn kill(&self) {
         let _has_ended = rustix::net::shutdown(&self.0, Shutdown::Write);
     }

@@ -29,8 +29,8 @@ pub struct Zygote {
 }
 
 impl Zygote {
-    /// The server's own binary becomes it, at `settings.helper`. What it starts is waited for by this
-    /// clock.
+    /// Prepares the zygote: the server's own binary, at `settings.helper`. `clock` measures the time of waits
+    /// for its jobs.
     #[must_use]
     pub fn new(settings: &Settings, clock: &Clock) -> Self {
         Self {
@@ -98,8 +98,8 @@ impl Zygote {
         std::fs::canonicalize(&self.program).unwrap_or_else(|_| self.program.clone())
     }
 
-    /// Ends the job with most watches of epoll: for a server that cannot watch a new connection,
-    /// because the account has none left. Nothing happens where no job has many.
+    /// Ends the job with most watches of epoll, for a server that cannot watch a new connection because the
+    /// account has none left. Does nothing if no job has many.
     pub fn end_most_watches(&self) -> Result<(), SandboxError> {
         let process = self.process.lock();
         if let Some(process) = &*process {

@@ -1,5 +1,5 @@
-//! The head of an HTTP message: its first line and its headers, read strictly. What two parsers
-//! could read in two ways is refused, so that the other side sees what was judged here.
+//! The head of an HTTP message: its first line and its headers, read strictly. A head that two parsers could
+//! read in two ways is refused, so that the other side sees the same message that was checked here.
 
 use std::io::Read;
 

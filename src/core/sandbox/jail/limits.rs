@@ -20,8 +20,8 @@ const DATA: u64 = 2;
 /// is written and then made read-only counts as data no more, and tables of pages never do.
 const ADDRESSES: u64 = 256;
 
-/// Signals that wait with what they carry, of the account. Who has reached this limit sends none, and
-/// the server, which has a higher one, still does.
+/// Pending signals of the account, with their data. A process that has reached this limit sends none, but the
+/// server, which has a higher one, still does.
 const PENDING_SIGNALS: u64 = 1024;
 
 /// Memory that is never swapped out; the kernel's own default.

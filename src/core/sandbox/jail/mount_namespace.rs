@@ -57,7 +57,8 @@ pub(super) fn system_root(kind: &JailKind, account: ProcessAccount) -> io::Resul
     Ok(root)
 }
 
-/// Adds what one job names to the root, with places for its directories. Nothing is added after that.
+/// Adds the files that one job names to the root, and mount points for its directories. The root is complete
+/// after that.
 fn complete(root: &MountRoot, access: &Access, mounts: &MountNamespace) -> io::Result<()> {
     let targets = mounts.targets();
     let is_own = |path: &Path| targets.iter().any(|target| path.starts_with(target));

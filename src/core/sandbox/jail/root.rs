@@ -21,7 +21,7 @@ pub(super) struct MountRoot(pub(super) OwnedFd);
 
 impl MountRoot {
     pub(super) fn new() -> io::Result<Self> {
-        // It holds names. What is read of a file that has no content is bounded with it.
+        // It holds names alone. The size also bounds the memory of reads from files without content.
         let options = [("mode", "0755"), ("size", "2m")];
         let root = fresh("tmpfs", &options, MountAttrFlags::empty())?;
         let over = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;

@@ -89,7 +89,8 @@ impl SpareJails {
         let Some(kind) = self.wanted.take() else {
             return Ok(None);
         };
-        // Before the jail is made. Where mounts are not told of, none is.
+        // Open this before the jail is made, to notice all later changes of mounts. Without it no jail is
+        // made in advance.
         let mounts = open("/proc/self/mountinfo", OFlags::RDONLY)?;
         let directories = DIRECTORIES.map(stamp_of);
         let (ours, theirs) = pair()?;

@@ -1,10 +1,10 @@
 //! The supervisor of a command: the parent of its first process, asked by the kernel about the
 //! calls that nothing else bounds (user notifications of seccomp, `seccomp_unotify(2)`).
 //!
-//! A filter sees numbers, never paths. Where a command has no files of its own, the supervisor
-//! reads what a call is about, judges it, and carries out what is allowed itself: on a handle that
-//! it has opened in the directories of the command, so that nothing can be exchanged behind its
-//! back. It is not confined like a command, and does nothing but this.
+//! A filter sees numbers, never paths. If a command has no files of its own, the supervisor reads the
+//! arguments of a call, judges them, and carries out an allowed call itself: on a handle that it has opened
+//! in the directories of the command, so that the file cannot be exchanged in between. The supervisor is not
+//! confined like a command, and has no other task.
 //!
 //! - `attributes`: modes, times and owners of files in the command's directories, and of no others;
 //! - `mapping`: machine code is mapped from the system's files alone;

@@ -74,8 +74,8 @@ pub(super) fn filter(circumstances: &Circumstances<'_>) -> FilterProgram {
     FilterProgram::new(&policy, NEWEST_CALL, UNKNOWN)
 }
 
-/// The newest call that this list was written with. What came later is as on a kernel that lacks
-/// it: nobody has judged it.
+/// The newest call that this list was written with. Later calls fail as on a kernel that lacks them, because
+/// nobody has judged them yet.
 const NEWEST_CALL: i64 = libc::SYS_mseal;
 
 /// Answer of a kernel that lacks a call.

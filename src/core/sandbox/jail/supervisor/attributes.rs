@@ -24,7 +24,7 @@ pub(super) struct WritableDirectories {
 enum AttributeChange {
     Mode(u32),
     Times(Timestamps),
-    /// Of an owner and a group; the highest number is none.
+    /// Owner and group; the highest number leaves one as it is.
     Owner(u32, u32),
 }
 

@@ -163,8 +163,8 @@ fn deny_types_but(policy: &mut Policy, call: i64, allowed: &[i32]) {
 
 /// Denies what a command may not do with sockets.
 fn deny_sockets(policy: &mut Policy, network: NetworkAccess) {
-    // Of two ends that belong together, one can still send to a path, unless the kernel ignores the
-    // address because there is a connection.
+    // One end of a socket pair can still send to a path, unless the kernel ignores the address because the
+    // pair is connected.
     let pairs = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET];
     deny_types_but(policy, libc::SYS_socketpair, &pairs);
     policy.deny(libc::SYS_bind, &[]);
