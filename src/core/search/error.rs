@@ -9,9 +9,9 @@ diagnostics! {
         /// The engine does not take it.
         #[error("`{parameter}` is no pattern that can be searched for: {reason}; got `{pattern}`")]
         Pattern {
-            /// Which parameter.
+            /// The parameter.
             parameter: &'static str = "query",
-            /// Why not.
+            /// The reason.
             reason: String = "unclosed group".to_owned(),
             /// Its beginning.
             pattern: String = "(a".to_owned(),
@@ -24,7 +24,7 @@ diagnostics! {
         /// It would take too much space or time.
         #[error("`{parameter}` is too large a pattern: {reason}")]
         TooLarge {
-            /// Which parameter.
+            /// The parameter.
             parameter: &'static str = "query",
             /// The limit that it exceeds.
             reason: &'static str = "it has more than 4096 bytes",
@@ -36,7 +36,7 @@ diagnostics! {
         /// A line has no end within it.
         #[error("`{parameter}` has a line end, and lines are searched one by one")]
         LineEnd {
-            /// Which parameter.
+            /// The parameter.
             parameter: &'static str = "query",
         } => {
             code: InvalidParameter,
@@ -46,9 +46,9 @@ diagnostics! {
         /// Not a pattern of names.
         #[error("`{parameter}` is no pattern of names: {reason}; got `{pattern}`")]
         Glob {
-            /// Which parameter.
+            /// The parameter.
             parameter: &'static str = "pattern",
-            /// Why not.
+            /// The reason.
             reason: String = "unclosed alternate group".to_owned(),
             /// The pattern received.
             pattern: String = "*.{md".to_owned(),

@@ -1,12 +1,11 @@
-//! Searches over whole trees of files: lines ([`grep()`]), names by patterns ([`glob()`]), names by
-//! what somebody begins to type ([`ranked_names()`]), names and contents together ([`matches()`]).
+//! Searches over whole trees of files: lines ([`grep()`]), names by patterns ([`glob()`]), names by their
+//! first typed characters ([`ranked_names()`]), names and contents together ([`matches()`]).
 //!
-//! All of them share one walk over handles, which several threads make together, and never follow
-//! a link. What is found is bounded, and so is the time; what a search answers does not depend on
-//! the number of threads or on which of them was first. Patterns are searched in linear time. Files
-//! are read through the handles of [`fileshed_storage`] and never mapped into memory: a mapping of
-//! a file that a command cuts short would end the server. The text of documents comes from
-//! [`Documents`], since no parser of one runs here.
+//! All of them share one walk over handles, which several threads make together, and never follow a link. The
+//! number of results is bounded, and so is the time; the results do not depend on the number of threads or on
+//! their order. Patterns are searched in linear time. Files are read through the handles of
+//! [`fileshed_storage`] and never mapped into memory: if a command cut a mapped file short, the server would
+//! be ended. The text of documents comes from [`Documents`], since no parser of one runs here.
 
 mod bounds;
 mod documents;

@@ -16,7 +16,7 @@ pub struct Glob {
     pub pattern: Globs,
     /// Entries that are left out.
     pub exclude: Exclusions,
-    /// Of which kind.
+    /// Kind of the entries.
     pub wanted: Wanted,
     /// The most that is found.
     pub most: usize,
@@ -27,7 +27,7 @@ pub struct Glob {
 pub struct RankedNames {
     /// Text that a name holds, in any case; every name fits if it is empty.
     pub query: String,
-    /// Of which kind.
+    /// Kind of the entries.
     pub wanted: Wanted,
     /// `true` if hidden entries count.
     pub shows_hidden: bool,

@@ -160,7 +160,7 @@ enum WalkJob {
         number: usize,
         path: ZonePath,
         below: String,
-        /// Of the directories above it.
+        /// Rules of the directories above it.
         rules: IgnoreRules,
     },
     Batch(Arc<Here>, Range<usize>),
