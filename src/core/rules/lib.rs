@@ -49,7 +49,7 @@ pub use plan::{ArchiveArgument, CommandContext, CommandPlan, Compression, Growth
 pub use syntax::CommandRule;
 pub use table::{commands, package_of};
 
-/// Checks a command line for a caller. Where a refused one can be put right, the hint says how.
+/// Checks a command line for a caller. If a refused one can be corrected, the hint says how.
 pub fn plan(
     cmd: &str,
     args: &[String],

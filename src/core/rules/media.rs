@@ -286,8 +286,8 @@ const FEW: &str = "2";
 /// Gives a picture an even width and height, which [`FILMS`] need.
 const EVEN: &str = "pad=ceil(iw/2)*2:ceil(ih/2)*2";
 
-/// Films that browsers play only with half of the colour for each pixel. What computers draw has all of it,
-/// and ffmpeg would keep that, in twice the memory.
+/// Video formats that browsers play only with halved colour resolution. Generated images have full
+/// resolution, which ffmpeg would keep, in twice the memory.
 const FILMS: [&str; 3] = [".mp4", ".m4v", ".mov"];
 
 /// An input behind `option`, with the protocols that it may use.

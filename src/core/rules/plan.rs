@@ -42,7 +42,7 @@ pub struct PathArgument {
 /// Compression of an archive of tar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// As the name of the archive says.
+    /// By the end of the archive's name.
     ByName,
     /// By the program of this name.
     By(&'static str),

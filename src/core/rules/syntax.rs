@@ -7,10 +7,10 @@ use serde::de::value::{BorrowedStrDeserializer, Error};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ArgumentRole {
-    /// A number, date, name or text; never a path. Nothing that is shell syntax as a whole.
+    /// A number, date, name or text; never a path, and never a word that is shell syntax as a whole.
     #[default]
     Word,
-    /// A program, filter or pattern. Shell syntax may be its own in a confined command.
+    /// A program, filter or pattern. In a confined command it may contain shell syntax.
     Expression,
     /// A delimiter or a set of characters, like [`ArgumentRole::Expression`].
     Delimiter,

@@ -1,8 +1,8 @@
-//! Reads options as the tools do, so that a value is checked wherever it hides.
+//! Parses options as the tools do, so that each value is checked, however it is written.
 //!
-//! `-xvf file`, `-ffile`, `--file=file`, `--file file` and `--fi file` all name a file. Options
-//! may stand after operands; `--` ends them. What a rule does not know passes as a switch, or is
-//! refused where the rule lists all that it accepts.
+//! `-xvf file`, `-ffile`, `--file=file`, `--file file` and `--fi file` all name a file. Options may follow
+//! operands; `--` ends them. An option without a rule is accepted as a switch, or refused if the rule lists
+//! all options that it accepts.
 
 use std::ops::Range;
 
