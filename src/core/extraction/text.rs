@@ -9,9 +9,9 @@ pub enum Unreadable {
     /// A part of it.
     #[error("its part `{part}` cannot be read: {reason}")]
     Part {
-        /// Which part.
+        /// The part.
         part: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// A part that every document of its kind has.
@@ -76,7 +76,7 @@ impl TextBuilder {
         }
     }
 
-    /// Ends a tracked change. Nothing stays of one without text.
+    /// Ends a tracked change. A change without text leaves no mark.
     pub(crate) fn end_change(&mut self, sign: char) {
         let begin = format!("[{sign}");
         if self.content.ends_with(&begin) {
