@@ -1,9 +1,9 @@
 //! Open WebUI, as far as this server uses it.
 //!
-//! `client` speaks to it; everything else says what is asked and what the answers mean. What is
-//! asked is asked with the caller's own credential where there is one: then Open WebUI decides what
-//! the caller may. An administrator's key may everything, so that with it the answers are looked at:
-//! only what belongs to the caller is used.
+//! `client` makes the requests; the other modules know the endpoints and the meaning of responses. A request
+//! uses the caller's own credential if there is one: then Open WebUI decides about the caller's rights. An
+//! administrator's key has every right, so the responses to it are filtered: only the caller's own data is
+//! used.
 
 use std::hash::Hash;
 use std::time::{Duration, Instant};

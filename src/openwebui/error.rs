@@ -9,7 +9,7 @@ use fileshed_core::timings::OpenWebUiTimings;
 use super::client::CallError;
 
 diagnostics! {
-    /// Why not.
+    /// Failures of requests to Open WebUI.
     #[derive(Debug, thiserror::Error)]
     pub enum OpenWebUiError {
         /// It does not answer.

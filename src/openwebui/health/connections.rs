@@ -8,7 +8,7 @@ use super::super::register::{ConnectionKind, DESCRIPTION, PATIENCE, text, trial}
 use super::check_of;
 use crate::config::Config;
 
-/// Tries every connection that leads here once. Nothing without a key of Open WebUI.
+/// Tests every connection that leads to this server once. Empty without a key of Open WebUI.
 #[must_use]
 pub fn check_connections(config: &Config) -> Vec<Check> {
     let (url, key) = (&config.openwebui_api_url, &config.openwebui_admin_key);
