@@ -153,7 +153,8 @@ fn copies<'a>(
 }
 
 impl OwnFiles<'_> {
-    /// Makes these and the system the only files of a process in new namespaces. Returns `false` if a probe finds that this cannot be.
+    /// Makes these files and those of the system the only ones of a process in new namespaces. Returns
+    /// `false` if a probe finds that this is not possible.
     pub(super) fn enter(&self, spec: &JobSpec) -> Result<bool, JailError> {
         let mut entered = self.show(&spec.access, &spec.limits);
         // A machine that allows the other namespaces allows one of the network too.

@@ -1,5 +1,5 @@
-//! Processes: a copy of this one, the program that it becomes, and the first of a namespace, its init. When an init ends, the
-//! kernel ends all others there, whatever sessions and groups they made.
+//! Processes: a copy of this one, the program that it becomes, and the first one of a namespace, its init.
+//! When an init ends, the kernel ends all others there, whatever sessions and groups they made.
 //!
 //! A command cannot be that itself, since the kernel keeps most signals from an init. So it is the
 //! second, and the init waits for it and tells the server.
