@@ -1,8 +1,8 @@
-//! HTTP: how calls arrive and how answers leave.
+//! HTTP server: decodes requests and renders responses.
 //!
-//! `call` is the way of every call: [`identity`] ends with a [`fileshed_core::Caller`], [`body`] with
-//! arguments, the work runs on the blocking pool, [`envelope`] answers. Surfaces only decode requests and
-//! render answers. No header travels below this module.
+//! Every call goes through `call`: [`identity`] returns a [`fileshed_core::Caller`], [`body`] the
+//! arguments, the work runs on the blocking pool, and [`envelope`] writes the response. Surfaces only
+//! decode requests and render responses. No header is passed to the modules below this one.
 
 use std::sync::Arc;
 
@@ -56,20 +56,20 @@ pub use seal::Seal;
 pub use serve::{ServeOptions, ServingEvent, ShutdownSignal, serve};
 use terminal::Listings;
 
-/// What every request needs.
+/// State that all requests share.
 pub(crate) struct Server {
     core: Arc<Core>,
     authenticator: identity::Authenticator,
-    /// Where people reach the server; empty where nobody said so.
+    /// URL at which people reach the server; empty if not configured.
     public_url: String,
-    /// Most bytes that a call may bring.
+    /// Most bytes of a request's body.
     body_limit: u64,
     admission: Admission,
-    /// Of connections to other servers on the same data, if there may be any.
+    /// Seal of connections to other servers on the same data, if there may be any.
     seal: Option<Seal>,
-    /// One at a time asks whether everything is there.
+    /// Held while `GET /ready` checks the server, so that one check runs at a time.
     checks: Mutex<()>,
-    /// Made when it is first asked for.
+    /// Built at the first request for it.
     terminal_document: OnceCell<packed_file::PackedFile>,
     listings: Listings,
     /// Files for programs that mount them.
@@ -101,8 +101,8 @@ impl Server {
     }
 }
 
-/// How many threads may block at once: for each call, each that waits for a zone, each transfer, and
-/// what is done before a call has its place.
+/// Returns the number of threads that may block at once: for each call, each call that waits for a zone,
+/// each transfer, and the work before a call has its permit.
 #[must_use]
 pub fn threads(config: &Config) -> usize {
     let calls = config.max_concurrent_calls.saturating_mul(2);
@@ -113,8 +113,8 @@ pub fn threads(config: &Config) -> usize {
     threads.min(8192) as usize
 }
 
-/// Every address of the server. `openwebui` is asked about the sessions of its users; `/mcp` has the
-/// tools of `toolset`.
+/// Returns the router with every endpoint of the server. `openwebui` resolves the sessions of its users;
+/// `/mcp` has the tools of `toolset`.
 pub(crate) fn router(
     core: Arc<Core>,
     config: &Config,

@@ -1,8 +1,8 @@
-//! `/admin`: what an administrator sees of the server, and does there.
+//! `/admin`: the endpoints with which administrators inspect and manage the server.
 //!
-//! An administrator is who has that role in Open WebUI or at the provider of OpenID Connect, or a
-//! personal token of that scope. For everybody else these addresses say that, and nothing more. The
-//! page calls them as it calls its own, under the same rules.
+//! An administrator is a user with that role in Open WebUI or at the provider of OpenID Connect, or a
+//! personal token of that scope. Everybody else is only told that they are not one. The
+//! page calls these endpoints as it calls its own, under the same rules.
 
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ async fn page() -> Response {
     (StatusCode::SEE_OTHER, [(LOCATION, PAGE)]).into_response()
 }
 
-/// How administrators call.
+/// The surface of administrators.
 const SURFACE: Surface = Surface::of_page(Channel::Page);
 
 /// Answers an administrator with what `work` reads.
@@ -98,7 +98,7 @@ fn act<A: DeserializeOwned + Send + 'static>(
 ) -> MethodRouter<Arc<Server>> {
     post(SURFACE.handler(move |mut call: Call| async move {
         expect_page_or_program(&call)?;
-        // Whoever is refused is so before anything of the body is read.
+        // Refuses others before any of the body is read.
         administer(&mut call, |_| Ok(())).await?;
         let body = std::mem::take(&mut call.body);
         let arguments = body::small(&call.server.core, body).await;
@@ -119,7 +119,7 @@ fn expect_page_or_program(call: &Call) -> Result<(), Error> {
     Ok(())
 }
 
-/// Works as an administrator, where the caller is one.
+/// Runs `work` with the rights of an administrator; fails if the caller is none.
 async fn administer<T: Send + 'static>(
     call: &mut Call,
     work: impl FnOnce(&Administration<'_>) -> Result<T, Error> + Send + 'static,

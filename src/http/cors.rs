@@ -1,8 +1,8 @@
 //! Pages of other sites that may call from a browser: a tool server that a user of Open WebUI adds
 //! is called by the page itself.
 //!
-//! Only sites that an administrator lists. Questions of browsers beforehand are answered here, so
-//! that they never reach an operation and need no credential. Cookies are never taken.
+//! Only sites that an administrator lists are allowed. Preflight requests are answered here, so
+//! that they never reach an operation and need no credential. Cookies are never accepted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ use super::identity::{X_SESSION_ID, X_USER_ID};
 use super::middleware::X_REQUEST_ID;
 use crate::config::{Config, Origin};
 
-/// How long a browser need not ask again.
+/// Time for which a browser may reuse the answer to a preflight request.
 const MAX_AGE: Duration = Timings::STANDARD.http.cors;
 
 /// Lets pages of the listed sites call `routes`.
@@ -43,7 +43,7 @@ pub(super) fn allow(routes: Router<Arc<Server>>, config: &Config) -> Router<Arc<
     };
     let layer = CorsLayer::new()
         .allow_origin(AllowOrigin::predicate(is_listed.clone()))
-        // A page of the internet asks for a server at home or at work.
+        // A page from the internet calls a server in a private network.
         .allow_private_network(AllowPrivateNetwork::predicate(is_listed.clone()))
         .allow_methods([
             Method::GET,

@@ -45,26 +45,27 @@ use request::{DavRequest, IncomingFile, named_path, reads};
 use times::NewTimes;
 use tree::DavTree;
 
-/// Where the surface begins.
+/// Path prefix of the surface.
 const BASE: &str = "/dav";
 
-/// What is asked of a client that says nothing of who calls.
+/// Value of `WWW-Authenticate` for a request without valid credentials.
 const CHALLENGE: HeaderValue =
     HeaderValue::from_static("Basic realm=\"fileshed\", charset=\"UTF-8\"");
 
 const IF: HeaderName = HeaderName::from_static("if");
 const DEPTH: HeaderName = HeaderName::from_static("depth");
 
-/// The length of a file as macOS announces it, which sends the file in chunks.
+/// Header with the length of a file that macOS sends in chunks.
 const X_EXPECTED_ENTITY_LENGTH: HeaderName = HeaderName::from_static("x-expected-entity-length");
 
-/// What the conformance suite names its tests in; the library answers such requests otherwise.
+/// Header in which the conformance suite names its tests; it is removed, because the library answers
+/// differently if it is there.
 const X_LITMUS: HeaderName = HeaderName::from_static("x-litmus");
 
-/// What every request needs.
+/// State that all requests of the surface share.
 #[derive(Debug)]
 pub(super) struct WebDav {
-    /// Whether an administrator lets programs mount the files.
+    /// `true` if an administrator lets programs mount the files.
     enabled: bool,
     sidecars: Sidecars,
 }
@@ -78,7 +79,7 @@ impl WebDav {
     }
 }
 
-/// The addresses of the surface.
+/// Returns the routes of the surface.
 pub(super) fn routes() -> Router<Arc<Server>> {
     Router::new()
         .route(BASE, any(serve))
@@ -102,7 +103,7 @@ const METHODS: HeaderValue = HeaderValue::from_static(
 /// The methods whose bodies are XML.
 const TAKE_XML: [DavMethod; 3] = [DavMethod::PropFind, DavMethod::PropPatch, DavMethod::Lock];
 
-/// How programs that show files as a drive call.
+/// The surface of programs that show files as a drive.
 const SURFACE: Surface = Surface {
     accepts: Accepts::Drives,
     channel: Channel::WebDav,
@@ -137,7 +138,7 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
     match (method, parts.headers.get(&DEPTH)) {
         (DavMethod::Get | DavMethod::Head, _) => return get(call, path).await,
         (DavMethod::PropFind, Some(depth)) if depth != "0" && depth != "1" => return Ok(too_deep()),
-        // Without it the whole tree is meant, which is more than anybody gets.
+        // A missing header means the whole tree, which no client may list.
         (DavMethod::PropFind, None) => {
             parts.headers.insert(DEPTH, HeaderValue::from_static("1"));
         }
@@ -275,7 +276,7 @@ async fn incoming_file(call: &mut Call, method: DavMethod) -> Result<IncomingFil
     Ok(IncomingFile { body, size, permit })
 }
 
-/// What can be refused by the headers alone.
+/// Returns the method; fails for requests that can be refused by their headers alone.
 fn begin(call: &Call) -> Result<DavMethod, Error> {
     let parts = &call.parts;
     let method = request::method(&parts.method).ok_or_else(|| RouteError::Method {
@@ -290,7 +291,7 @@ fn begin(call: &Call) -> Result<DavMethod, Error> {
     Ok(method)
 }
 
-/// What a server says of itself.
+/// Adds the headers that tell a client the server's capabilities.
 fn describe(response: &mut Response) {
     let headers = response.headers_mut();
     headers.insert("dav", HeaderValue::from_static("1, 2"));
@@ -307,7 +308,7 @@ pub(super) async fn options_of_root(State(server): State<Arc<Server>>) -> Respon
     response
 }
 
-/// One file, as it is, or what a directory lists.
+/// Answers with the bytes of a file, or with the list of a directory.
 async fn get(mut call: Call, path: ViewPath) -> Result<Response, Error> {
     let transfer_permit = call.transfer_permit(None).await?;
     let (server, address) = (Arc::clone(&call.server), call.parts.uri.path().to_owned());

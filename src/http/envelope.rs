@@ -192,18 +192,18 @@ fn envelope(error: &Error, request_id: &str, answers: Answers, hint: &str) -> Va
     json!({"success": false, "error": error})
 }
 
-/// Whether the failure is the server's own and none of the caller's business.
+/// Returns `true` if the failure is the server's own, of which callers learn no details.
 pub(super) fn is_ours(code: Code) -> bool {
     matches!(code, Code::DbError | Code::InternalApiError)
 }
 
-/// Whether a caller is told no more of a failure than the id of the request. A setting that has to be
-/// put right is said.
+/// Returns `true` if a caller is told only the request id of a failure. A failure that names a wrong
+/// setting is not masked.
 pub(super) fn is_masked(error: &Error) -> bool {
     is_ours(error.code()) && !error.details().contains_key("setting")
 }
 
-/// The status of a failure.
+/// Returns the HTTP status of a failure.
 pub(super) fn status(error: &Error) -> StatusCode {
     let scope = error.details().get("scope").and_then(Value::as_str);
     match statuses(error.code()) {

@@ -42,7 +42,7 @@ pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
     Json(answer).into_response()
 }
 
-/// How commands are confined. Blocks.
+/// Returns the confinement of commands. Blocks.
 pub(super) fn confinement(core: &Core) -> Value {
     json!({
         "isolation": core.admin.isolation().as_str(),
@@ -52,7 +52,7 @@ pub(super) fn confinement(core: &Core) -> Value {
     })
 }
 
-/// The thing that the limit on memory bounds. Blocks.
+/// Returns the unit that the memory limit applies to. Blocks.
 pub(super) fn memory_bound(core: &Core) -> &'static str {
     if core.runs.zygote.bounds_trees().is_ok() {
         "command"
@@ -61,8 +61,8 @@ pub(super) fn memory_bound(core: &Core) -> &'static str {
     }
 }
 
-/// `GET /ready`: what the server needs is there. Names and states only: the texts of
-/// `fileshed doctor` are for administrators.
+/// `GET /ready`: checks that the server can work. The response has names and states only: the messages
+/// of `fileshed doctor` are for administrators.
 pub(super) async fn ready(State(server): State<Arc<Server>>) -> Result<Response, HandlerError> {
     let core = Arc::clone(&server.core);
     if core.store.is_draining() || core.store.is_taken_for_dead() {
@@ -77,7 +77,7 @@ pub(super) async fn ready(State(server): State<Arc<Server>>) -> Result<Response,
     } else {
         (StatusCode::OK, "ok")
     };
-    // What an administrator has to put right is said where files are: nobody can work.
+    // A failed check of the data is described, because nobody can work until an administrator has fixed it.
     let is_problem = |check: &&Check| check.name == "data" && check.state == CheckState::Failed;
     let mut answer = json!({"status": word, "checks": {}});
     if let Some(problem) = checks.iter().find(is_problem) {
@@ -92,7 +92,7 @@ pub(super) async fn ready(State(server): State<Arc<Server>>) -> Result<Response,
 /// The media type of the text form of Prometheus.
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Everything that is counted.
+/// Counters of the server.
 #[derive(Debug, Default)]
 pub(super) struct Metrics(Mutex<Counters>);
 

@@ -39,9 +39,9 @@ use openwebui::{SessionCredential, SessionQueues};
 pub(super) use surfaces::{CookieUse, action, is_by_page, lock_token};
 use surfaces::{SESSION_COOKIE, site_of};
 
-/// What every personal token begins with.
+/// Prefix of every personal token.
 const TOKEN_PREFIX: &str = "shed_";
-/// What Open WebUI's terminal proxy sends.
+/// Header in which Open WebUI's terminal proxy names the user.
 pub(super) const X_USER_ID: HeaderName = HeaderName::from_static("x-user-id");
 pub(super) const X_SESSION_ID: HeaderName = HeaderName::from_static("x-session-id");
 
@@ -61,7 +61,8 @@ pub(super) struct Authenticator {
     pub(super) cookie: Cookie,
     /// The site of the public address, if that is set.
     site: Option<Origin>,
-    /// The headers that say who calls, and the sites whose pages may call without a credential.
+    /// Settings of the headers that name the caller, and of the sites whose pages may call without a
+    /// credential.
     config: Config,
     clock: Clock,
 }
@@ -69,15 +70,15 @@ pub(super) struct Authenticator {
 /// The credentials that a surface accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Accepts {
-    /// Those in the header `Authorization`.
+    /// Credentials in the header `Authorization`.
     Programs,
-    /// The same, but of no page of a site that is not listed: no page of this server calls either.
+    /// The same, but from no page of a site that is not listed, not even this server's own.
     Models,
-    /// Cookies of the server's own page too.
+    /// Credentials in `Authorization`, and cookies of the server's own page.
     People,
-    /// A personal token as a password too.
+    /// Credentials in `Authorization`, and a personal token as a password.
     Drives,
-    /// Keys of terminals too.
+    /// Credentials in `Authorization`, and keys of terminals.
     Terminals,
 }
 
@@ -93,7 +94,7 @@ pub(super) enum Sources {
 /// The credential that a request presents.
 #[derive(Debug)]
 pub(super) enum Credential {
-    /// Nothing has to be looked up.
+    /// A caller that is known without a lookup.
     Resolved(Caller),
     /// A personal token, which may not exist.
     PersonalToken(Secret, PrincipalHeaders),
@@ -103,7 +104,7 @@ pub(super) enum Credential {
     PageSession(Secret, PrincipalHeaders),
 }
 
-/// What the headers say of the caller besides the credential.
+/// The claims of the headers about the caller, besides the credential.
 #[derive(Debug)]
 pub(super) struct PrincipalHeaders {
     /// The user that the headers name; it must be the one of the credential.
@@ -223,12 +224,12 @@ impl Authenticator {
         Ok(caller)
     }
 
-    /// The failure of a credential of nobody.
+    /// Returns the failure of a credential that belongs to no user.
     pub(super) fn wrong_credential(&self) -> IdentityError {
         IdentityError::WrongCredential(self.accepted())
     }
 
-    /// What this server accepts, for hints.
+    /// Returns the credentials that this server accepts, for hints.
     fn accepted(&self) -> AcceptedCredentials {
         AcceptedCredentials {
             key: !self.keys.is_empty(),
@@ -385,7 +386,7 @@ impl PrincipalHeaders {
     }
 }
 
-/// Whether a credential is one of these keys. All are compared, whichever matches.
+/// Returns `true` if a credential is one of these keys. All are compared, even after a match.
 fn is_among(keys: &[[u8; 32]], secret: &Secret) -> bool {
     let given = digest(secret.reveal());
     let keys = keys.iter();
@@ -393,7 +394,7 @@ fn is_among(keys: &[[u8; 32]], secret: &Secret) -> bool {
     found.into()
 }
 
-/// What stands for a key that was not made is none.
+/// Returns the digests of the keys, without the placeholder of a key that has not been generated.
 fn digests(keys: &[Secret]) -> Vec<[u8; 32]> {
     let keys = keys.iter().filter(|key| key.reveal() != AUTO);
     keys.map(|key| digest(key.reveal())).collect()

@@ -1,8 +1,8 @@
 //! The Model Context Protocol, at `/mcp` over HTTP and on the standard streams of `fileshed mcp`.
 //!
-//! Its tools are the operations of [`crate::ops`], its answers theirs; the protocol itself, in all its
-//! revisions, is the SDK's. Nothing is kept between two requests: each says who calls, as every other
-//! request does, so there is no session that somebody else could take over.
+//! Its tools are the operations of [`crate::ops`], with the same results; the SDK implements the protocol
+//! in all its revisions. No state is kept between two requests: each carries its credential, as every
+//! other request does, so there is no session that somebody else could take over.
 
 use std::mem;
 use std::sync::Arc;
@@ -64,10 +64,10 @@ async fn wrong_method(request: Parts) -> Response {
     route::refuse_method(&request, Method::POST)
 }
 
-/// Bytes of a message that names no user.
+/// Most bytes of a message that names no user.
 const NAMELESS_MAX: u64 = 64 * 1024;
 
-/// How the protocol is spoken over HTTP.
+/// The surface of the protocol over HTTP.
 const SURFACE: Surface = Surface {
     accepts: Accepts::Models,
     channel: Channel::Mcp,
@@ -105,15 +105,15 @@ fn answers(parts: &Parts) -> Answers {
     header::answers(&parts.headers).unwrap_or(Answers::Minimal)
 }
 
-/// Whether a gateway calls for nobody: with the right key, from where it may.
+/// Returns `true` if a gateway sends a valid key, but names no user.
 fn names_nobody(server: &Server, parts: &Parts) -> bool {
     let read = server.authenticator.read(parts, SURFACE.accepts);
     read.is_err_and(|error| error.is_of_gateway())
 }
 
-/// Answers a request that names no user. Open WebUI sends such ones when an administrator connects a
-/// server. They have no caller, so that none can reach a file. Fails without a reason if the request needs
-/// somebody who makes it.
+/// Answers a request that names no user. Open WebUI sends such requests when an administrator connects a
+/// server. They have no caller, so that none can reach a file. Fails without a reason if the request
+/// needs a caller.
 async fn answer_nobody(
     server: &Arc<Server>,
     toolset: McpToolset,
@@ -164,7 +164,7 @@ async fn run(
     let mut admitted = Some(admitted);
     let mut listener = None;
     if let Some(uris) = message.awaited_resources() {
-        // Who listens holds nobody up.
+        // A listener gives its permit back, so that other calls can proceed.
         admitted = None;
         let looker = (Arc::clone(&server), caller.clone());
         let accepted = Watched::accepted(&uris);

@@ -1,6 +1,6 @@
-//! Around every request: its id, the size of its headers, and its line in the log.
+//! Middleware of every request: its id, the limit on its headers, and its line in the log.
 //!
-//! The line says who, what, how long and with which result; never contents, file names or secrets.
+//! The line has the caller, operation, duration and result; never contents, file names or secrets.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -38,11 +38,11 @@ const ASKED_OFTEN: &[&str] = &[
     "list_skills",
 ];
 
-/// The id of a request, for who answers it.
+/// The id of a request, for its handler.
 #[derive(Clone)]
 pub(super) struct RequestId(pub(super) String);
 
-/// What came of a call whose answer is no failure of HTTP, for the log.
+/// Outcome of a call, for the log, if its HTTP response does not show a failure.
 #[derive(Clone, Default)]
 pub(super) struct CallOutcome(Arc<Mutex<Called>>);
 

@@ -1,7 +1,7 @@
-//! Calls that belong to another server on the same data are sent on to it, as they came.
+//! Calls that belong to another server on the same data; they are forwarded to it unchanged.
 //!
-//! The other server finds out anew who calls: nothing that this one knows counts there. They carry the
-//! credentials of their callers, so the connection is a [sealed](super::seal) one.
+//! The other server authenticates the caller again and relies on nothing that this one found. Forwarded
+//! calls carry the credentials of their callers, so the connection is a [sealed](super::seal) one.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -26,13 +26,13 @@ use super::admission::CallPermit;
 use super::seal::{Seal, SentOn};
 use super::{Server, pool, timer};
 
-/// How long the other server may take to accept a connection.
+/// Most time that the other server may take to accept a connection.
 const CONNECT: Duration = Timings::STANDARD.http.peer;
 
-/// How often it is asked anew where processes are that moved meanwhile.
+/// Most lookups of the server that has the processes, if they move meanwhile.
 const MOVES: usize = 3;
 
-/// Headers that are about one connection (RFC 9110, section 7.6.1), or about the body that it brings.
+/// Headers that belong to one connection (RFC 9110, section 7.6.1), or describe its body.
 const OF_A_CONNECTION: [HeaderName; 7] = [
     CONNECTION,
     TE,
@@ -67,16 +67,16 @@ diagnostics! {
     }
 }
 
-/// What is to be done with a call about processes and shells.
+/// The route of a call about processes and shells.
 pub(super) enum CallRoute {
-    /// It is done here, with this permit, and what may be started is kept as long as it lasts.
+    /// This server runs it, with this permit; the value is held for as long as the call may start a process.
     Here(CallPermit, Option<StartingProcess>),
-    /// The answer is there.
+    /// The other server has answered.
     Answered(Response),
 }
 
-/// Has the server answer a call that has the processes and shells of its user. Who waits for another server
-/// holds nobody up here.
+/// Forwards a call to the server that has the processes and shells of its user. The call holds no permit
+/// here while it waits for another server.
 pub(super) async fn destination(
     server: &Arc<Server>,
     caller: &mut Caller,
@@ -118,7 +118,7 @@ pub(super) async fn destination(
     Err(PeerError::Moving.into())
 }
 
-/// Sends a request for an upgrade on, and passes on whatever both sides say from then on.
+/// Forwards a request for an upgrade, and then the bytes of both sides.
 pub(super) async fn connect(
     server: &Server,
     seal: &Seal,

@@ -42,11 +42,11 @@ const HEADERS_MAX_COUNT: usize = 100;
 /// Most connections, however many descriptors there are: each may hold its buffers.
 const CONNECTIONS_MAX: u64 = 2048;
 
-/// Part of the connections that no request takes: who asks for the state of the server has them.
+/// Connections that are reserved for requests of the server's state.
 const RESERVE: u64 = 16;
 
-/// How many connections there may be where the process may have so many descriptors: half of them,
-/// because calls need some, too.
+/// Returns the most connections of a process that may have so many descriptors: half of them, because
+/// calls need some, too.
 fn most_connections(descriptors: u64) -> u64 {
     (descriptors / 2).clamp(8, CONNECTIONS_MAX)
 }
@@ -74,14 +74,14 @@ impl ShutdownSignal {
     }
 }
 
-/// What whoever serves is told.
+/// Events that the caller of [`serve`] is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServingEvent {
     /// A connection could not be watched: the account has no watches of epoll left.
     NoWatches,
-    /// Calls are taken for a while yet, and `GET /ready` says that the server ends.
+    /// Calls are accepted for a while yet, and `GET /ready` says that the server ends.
     Draining,
-    /// Nobody new is let in.
+    /// New connections are not accepted any more.
     Stopping,
 }
 
@@ -97,7 +97,7 @@ pub struct ServeOptions {
     pub descriptors: u64,
     /// Timeouts of connections and their requests.
     pub http: HttpTimings,
-    /// Time for which calls are taken after the server was told to stop.
+    /// Time for which calls are accepted after the server was told to stop.
     pub drain: Duration,
     /// Time for which calls that run then may last.
     pub patience: Duration,
@@ -202,7 +202,7 @@ impl Acceptor {
                     continue;
                 }
             };
-            // Where all are busy, who comes waits like those in the queue of the listener.
+            // While all connections are busy, a new one waits, as those in the queue of the listener do.
             while self.table.is_full() && !self.table.release() {
                 let removed = self.table.removed();
                 // A connection that becomes idle does not notify.

@@ -48,7 +48,7 @@ const DELETE: Method = Method::DELETE;
 /// The beginning of every path of the surface.
 pub(super) const BASE: &str = "/terminal";
 
-/// How terminals are called.
+/// Returns the surface of terminals for a channel.
 fn surface(channel: Channel) -> Surface {
     Surface {
         accepts: Accepts::Terminals,

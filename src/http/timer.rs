@@ -48,7 +48,7 @@ mod tests {
         let passes = async { clock.pass(hours(1)) };
         let (never, ()) = tokio::join!(never, passes);
         assert_eq!(never, None);
-        // What is there already counts, however late it is.
+        // A result that is ready is returned, even after the deadline.
         assert_eq!(within(&clock, Duration::ZERO, async { 7 }).await, Some(7));
     }
 }

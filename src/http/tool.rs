@@ -1,7 +1,7 @@
 //! Tools as HTTP and MCP call them: operations, endpoints of the terminal and compact tools.
 //!
 //! A call is answered at once, or when a process has written more or has ended, or for as long as a
-//! process runs. Whoever waits for a process holds no place of its user meanwhile.
+//! process runs. A call that waits for a process holds no permit of its user meanwhile.
 
 use std::sync::{Arc, LazyLock};
 
@@ -156,7 +156,7 @@ pub(super) fn routes() -> Router<Arc<Server>> {
     router
 }
 
-/// How operations are called.
+/// The surface of operations.
 const SURFACE: Surface = Surface::of_page(Channel::Operations);
 
 async fn answer(
@@ -363,7 +363,7 @@ mod tests {
         (directory, Arc::new(Server::new(core, &config, None)))
     }
 
-    /// What comes of something when a minute has passed.
+    /// Returns the result of a future while the clock advances by a minute.
     async fn while_time_passes<T>(server: &Server, something: impl Future<Output = T>) -> T {
         let passes = async { server.core.store.clock.advance(60) };
         tokio::join!(something, passes).0

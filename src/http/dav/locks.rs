@@ -1,8 +1,8 @@
-//! The locks of the core as the library asks for them.
+//! The core's locks, behind the interface of the WebDAV library.
 //!
-//! A lock keeps everybody out, tool calls too: the core checks that with every change, and the library
-//! checks what conditions of a request say of locks. The library passes no credentials here, so the
-//! tree of the request, which knows its caller, implements the locks.
+//! A lock excludes every other writer, tool calls too: the core checks locks with every change, and the
+//! library checks the lock tokens in a request's conditions. The library passes no credentials here, so
+//! the tree of the request, which knows its caller, implements the locks.
 
 use std::io::Cursor;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -21,11 +21,11 @@ use super::tree::DavTree;
 use super::{BASE, names};
 use crate::http::header::UNRESERVED;
 
-/// What addresses have as it is.
+/// Characters of a URL's path that are not percent-encoded.
 pub(super) const PLAIN: &AsciiSet = &UNRESERVED.remove(b'/');
 
 impl DavTree {
-    /// Does work with what is at a path; nothing where it fails, or where nothing can be locked.
+    /// Runs `work` with the entry at a path; returns `None` if that fails, or if the path cannot be locked.
     async fn at<T: Send + 'static>(
         &self,
         path: &DavPath,
@@ -38,7 +38,7 @@ impl DavTree {
         work.await.ok()
     }
 
-    /// The locks on a path and above it; where `deep`, those below too.
+    /// Returns the locks on a path and above it; if `deep`, those below it too.
     async fn around(&self, path: &DavPath, deep: bool) -> Vec<DavLock> {
         let at = path.clone();
         let found = self.at(path, move |found| {
@@ -71,7 +71,7 @@ fn shown(at: &DavPath, root: &ViewPath, lock: &ClientLock) -> DavLock {
     }
 }
 
-/// What stands for a lock that is in the way: the library says only that there is one.
+/// Returns a placeholder for a conflicting lock: the library only tells the client that there is one.
 fn conflict(path: &DavPath) -> DavLock {
     DavLock {
         token: String::new(),
@@ -161,8 +161,8 @@ impl DavLockSystem for DavTree {
         })
     }
 
-    /// Whether the tokens open every lock on the path. Without regard to who calls, the library asks
-    /// whether the one token is that of a lock on it.
+    /// Succeeds if the tokens open every lock on the path. If the principal is ignored, it succeeds if one of
+    /// the tokens belongs to a lock on the path.
     fn check(
         &'_ self,
         path: &DavPath,
@@ -190,7 +190,7 @@ impl DavLockSystem for DavTree {
         Box::pin(async move { self.around(&path, false).await })
     }
 
-    /// What is gone or moved has no locks: the core saw to that.
+    /// Does nothing: the core has already removed the locks of a deleted or moved entry.
     fn delete(&'_ self, _: &DavPath) -> LsFuture<'_, Result<(), ()>> {
         Box::pin(async { Ok(()) })
     }

@@ -1,10 +1,10 @@
 //! Resource of WebDAV at a path of the tree: a file or directory of a zone, or a sidecar file.
 //!
-//! Sidecar files are those that programs leave beside the files of people: attributes that macOS keeps
-//! for other systems, how a folder looks, who has a document open. A program that may not write one
-//! complains or gives up, and in a zone they would only be in the way of people, models and histories. So
-//! they are taken, and kept in memory for a while: whoever asks finds them again, and nothing depends on
-//! them. One that is in a zone already is a file like any other.
+//! Sidecar files are those that programs write beside the files of people: attributes that macOS keeps
+//! for other systems, the look of a folder, the user who has a document open. A program that may not
+//! write one complains or gives up, and in a zone they would only be in the way of people, models and
+//! histories. So they are accepted, and kept in memory for a while: clients can read them again, and
+//! nothing depends on them. One that is in a zone already is a file like any other.
 
 use std::future;
 use std::time::{Duration, SystemTime};
@@ -28,17 +28,17 @@ pub(super) struct Node {
     /// Its name in a list, else empty.
     name: String,
     is_directory: bool,
-    /// Bytes of a file; of a directory, what its user or group holds: the library tells clients how
-    /// much is left by that.
+    /// Bytes of a file; of a directory, the bytes that its user or group uses: the library computes from
+    /// them the space that is left.
     size: u64,
-    /// When it was last changed; not known of what only leads to zones.
+    /// Time of the last change; `None` for directories above the zones.
     modified: Option<SystemTime>,
-    /// What tells the state of a file from another.
+    /// The entity tag, which differs between two states of a file.
     tag: Option<String>,
 }
 
 impl Node {
-    /// What is at a path. Links count as what they lead to inside their zone.
+    /// Returns the node at a path. Symbolic links are followed inside their zone.
     pub(super) fn at(view: CallerView<'_>, path: &ViewPath) -> Result<Self, Error> {
         match path.place() {
             ViewPlace::Top | ViewPlace::Groups | ViewPlace::Logs("") => {
@@ -64,7 +64,7 @@ impl Node {
         }
     }
 
-    /// A directory, where so many bytes are used.
+    /// Sets the used bytes, if it is a directory.
     fn holding(self, used: u64) -> Self {
         let size = if self.is_directory { used } else { self.size };
         Self { size, ..self }
@@ -127,7 +127,7 @@ impl DavMetaData for Node {
         modified.ok_or(FsError::NotImplemented)
     }
 
-    /// No file system tells all programs when a file was made: the last change is no earlier.
+    /// Not every file system records when a file was created; the last change is no earlier than that.
     fn created(&self) -> FsResult<SystemTime> {
         self.modified()
     }
@@ -141,7 +141,7 @@ impl DavMetaData for Node {
     }
 }
 
-/// What is in a directory.
+/// Returns the entries of a directory.
 pub(super) fn list(view: CallerView<'_>, path: ViewPath) -> Result<Vec<Node>, Error> {
     Ok(match path.place() {
         ViewPlace::Top => {
@@ -190,19 +190,19 @@ impl DavDirEntry for Node {
     }
 }
 
-/// Bytes of one.
+/// Most bytes of one sidecar file.
 pub(super) const LARGEST: usize = 1 << 20;
-/// Bytes of all.
+/// Most bytes of all sidecar files.
 const MOST_BYTES: u64 = 16 << 20;
-/// What one takes besides its content.
+/// Bytes of memory that a sidecar file takes besides its path and content.
 const OVERHEAD: u32 = 512;
-/// How long one is kept after it was last read or written.
+/// Time for which a sidecar file is kept after it was last read or written.
 const KEPT: Duration = Timings::STANDARD.http.sidecar;
 
 /// The icon of a folder as macOS names it, with the carriage return as it is stored.
 const FOLDER_ICON: &str = "Icon\u{f00d}";
 
-/// Whether a name is one that programs give to such files.
+/// Returns `true` if programs give the name to sidecar files.
 pub(super) fn is_sidecar(name: &str) -> bool {
     let is = |other: &str| name.eq_ignore_ascii_case(other);
     name.starts_with("._")

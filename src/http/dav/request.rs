@@ -51,21 +51,21 @@ pub(super) struct DavRequest {
     pub(super) server: Arc<Server>,
     pub(super) caller: Caller,
     pub(super) method: DavMethod,
-    /// What the request is about.
+    /// The path of the request's target.
     pub(super) path: ViewPath,
-    /// `false` if a copy leaves out what a directory holds.
+    /// `false` if a copy leaves out the entries of a directory.
     pub(super) deep: bool,
     /// Conditions on what is written.
     pub(super) headers: HeaderMap,
-    /// The file that it brings, until it is taken in.
+    /// The file in its body, until that is read.
     pub(super) file: Mutex<Option<IncomingFile>>,
-    /// Whether programs keep properties with files of the zone.
+    /// `true` if programs keep properties with files of the zone.
     pub(super) has_properties: OnceCell<bool>,
     /// The lock that the request has taken.
     pub(super) taken: OnceLock<String>,
     /// Why the request was refused.
     pub(super) refusal: Mutex<Option<Error>>,
-    /// Whether something makes place for what is moved or copied.
+    /// `true` if the move or copy replaces an entry.
     pub(super) replaces: AtomicBool,
 }
 
@@ -83,8 +83,8 @@ impl DavRequest {
         caller
     }
 
-    /// Does work at a path that blocks. That nothing is there, the library asks to know; every other
-    /// failure is a refusal.
+    /// Runs blocking work at a path. A missing entry is reported to the library; every other failure
+    /// refuses the request.
     pub(super) async fn work<T: Send + 'static>(
         self: &Arc<Self>,
         path: ViewPath,

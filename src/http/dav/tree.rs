@@ -1,9 +1,9 @@
 //! The tree of a caller as the file system of one WebDAV request.
 //!
-//! The library takes a request apart: removing or copying a collection it walks through, and replacing
-//! something it removes that first. Here each is one change of the core, whole or not at all. So a
-//! tree knows what it is asked for: where the library would walk it shows nothing below, and what would
-//! be removed to make place is only noted, and replaced by the move or copy that follows.
+//! The library splits a request into steps: to remove or copy a collection, it walks through it, and to
+//! replace an entry, it removes that first. Here each request is one atomic change of the core. So the
+//! tree knows the request: if the library would walk a collection, the tree shows it as empty, and if
+//! it would remove an entry to replace it, the tree only notes that for the move or copy that follows.
 
 use std::fmt;
 use std::pin::Pin;
@@ -36,7 +36,8 @@ impl fmt::Debug for DavTree {
 }
 
 impl DavTree {
-    /// Where something is to be made: its directory must be there.
+    /// Returns the sidecar file at a path where an entry is to be created, if its name is one of those;
+    /// fails if the parent directory does not exist.
     async fn vacant(&self, path: &ViewPath) -> FsResult<Option<SidecarPlace>> {
         let found = self.0.work(path.clone(), |view, path, _| {
             if matches!(
@@ -59,7 +60,7 @@ impl DavTree {
         let overwrite = self.0.replaces.load(Ordering::Relaxed);
         let done = self.0.work(from, move |view, from, request| {
             let moves = request.method == DavMethod::Move;
-            // Each place has its chat.
+            // The target may belong to another chat than the source.
             let caller = to.opener(&request.caller);
             let there = CallerView::of(view.core, &caller);
             let to = request::found(there, to);
@@ -213,7 +214,7 @@ impl DavFileSystem for DavTree {
         self.rename(from, to)
     }
 
-    /// Where nothing is kept, nothing is looked up.
+    /// Returns `false` if no properties are stored, so that the library does not look them up.
     fn have_props<'a>(&'a self, _: &'a DavPath) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
         Box::pin(async move {
             let has_properties = || async {

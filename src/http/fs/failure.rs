@@ -13,11 +13,11 @@ use crate::http::envelope::{self, FailureForm};
 use crate::http::identity::IdentityError;
 use crate::http::route;
 
-/// What is said where a credential is bound to another user than the one who is named.
+/// Message for a credential that is bound to another user than the one the request names.
 const MISMATCH: &str = "tool/user-id mismatch: this tool was bound to a different user session and \
     cannot be reused";
 
-/// Gives an answer the form of this surface if it is a failure.
+/// Gives a response the form of this surface if it is a failure.
 pub(super) async fn flat(mut response: Response) -> Response {
     if let Some(error) = envelope::error_of(&response) {
         if is_of_tool(error.code()) {
@@ -28,8 +28,8 @@ pub(super) async fn flat(mut response: Response) -> Response {
     response
 }
 
-/// Whether a failure is the tool's, so that its answer is an answer: neither the credential's, nor
-/// the server's, nor that of an address.
+/// Returns `true` if a failure is the tool's own, so that its status is 200: no failure of the
+/// credential, the server or the URL.
 fn is_of_tool(code: Code) -> bool {
     !matches!(
         code,
@@ -46,7 +46,7 @@ fn is_of_tool(code: Code) -> bool {
     )
 }
 
-/// The answer of a call that failed.
+/// Returns the body of a failed call's response.
 pub(in crate::http) fn body(error: &Error, request_id: &str) -> Value {
     let details = error.details();
     let path = details.get("asked").or_else(|| details.get("path"));
@@ -56,7 +56,7 @@ pub(in crate::http) fn body(error: &Error, request_id: &str) -> Value {
     })
 }
 
-/// What went wrong and what to do, in one text.
+/// Returns one message with the failure and the hint.
 fn text(error: &Error, request_id: &str) -> String {
     if details_of_setting(error) {
         return unusable(error, "storage");
@@ -70,7 +70,7 @@ fn text(error: &Error, request_id: &str) -> String {
         Some(_) if is_nobody(error.code()) => format!("{REFUSED}: "),
         _ => String::new(),
     };
-    // The texts of the tools say all by themselves.
+    // Messages of the tools already contain the hint.
     let says_all = !matches!(error.cause::<ToolError>(), None | Some(ToolError::Path(_)));
     match error.hint().offered(&CompactSurface) {
         Some(hint) if !says_all => format!("{begins}{message}; {hint}"),
@@ -83,7 +83,7 @@ fn details_of_setting(error: &Error) -> bool {
     details.contains_key("setting") && details.contains_key("reason")
 }
 
-/// Whether a failure says that nobody is named who calls.
+/// Returns `true` if a failure says that the request names no caller.
 pub(super) fn is_nobody(code: Code) -> bool {
     matches!(code, Code::Unauthorized | Code::InvalidUser)
 }
@@ -91,7 +91,7 @@ pub(super) fn is_nobody(code: Code) -> bool {
 /// The tools of this surface, in the place of the operations that hints speak of.
 pub(super) struct CompactSurface;
 
-/// What does the same as an operation.
+/// Operations with the compact tools that do the same.
 const COUNTERPARTS: &[(&str, &str)] = &[
     ("shed_tree", "list_files"),
     ("shed_create_file", "write_file"),

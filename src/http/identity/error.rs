@@ -69,7 +69,7 @@ diagnostics! {
         /// A gateway that does not say for whom it calls.
         #[error("the service key is right, but no user is named")]
         NoUser {
-            /// Where it could have.
+            /// The header that should name the user.
             header: HeaderName = HeaderName::from_static("x-openwebui-user-id"),
         } => {
             code: InvalidUser,
@@ -97,7 +97,7 @@ diagnostics! {
         /// A gateway whose users are signed, without a signed one.
         #[error("the service key is right, but no signed user is named")]
         Unsigned {
-            /// Where it could have.
+            /// The header that should name the user.
             header: HeaderName = HeaderName::from_static("x-openwebui-user-jwt"),
         } => {
             code: InvalidUser,
@@ -108,10 +108,10 @@ diagnostics! {
             ),
             details: { "header": header.as_str() },
         },
-        /// A signed user that does not count.
+        /// A signed user whose token is not accepted.
         #[error("the token in the header `{header}` {cause}")]
         WronglySigned {
-            /// Which one.
+            /// The header.
             header: HeaderName = HeaderName::from_static("x-openwebui-user-jwt"),
             /// Why not.
             cause: JwtError = JwtError::NoToken,
@@ -150,7 +150,7 @@ diagnostics! {
         /// The same header twice.
         #[error("the header `{header}` was sent more than once")]
         Repeated {
-            /// Which one.
+            /// The header.
             header: HeaderName = HeaderName::from_static("x-openwebui-user-id"),
         } => {
             code: InvalidUser,
@@ -160,7 +160,7 @@ diagnostics! {
         /// A template of a connection's own header that was sent as it stands.
         #[error("the header `{header}` holds a template that was not filled in")]
         Unfilled {
-            /// Which one.
+            /// The header.
             header: HeaderName = HeaderName::from_static("x-openwebui-user-id"),
         } => {
             code: InvalidUser,
@@ -173,7 +173,7 @@ diagnostics! {
         /// A header that is no short text.
         #[error("the header `{header}` is not a text of at most 256 bytes in UTF-8")]
         NotText {
-            /// Which one.
+            /// The header.
             header: HeaderName = HeaderName::from_static("x-openwebui-user-id"),
         } => {
             code: InvalidUser,
@@ -183,7 +183,7 @@ diagnostics! {
         /// A conversation or message that is no short text.
         #[error("the header `{header}` is not an identifier of at most 256 bytes")]
         Identifier {
-            /// Which one.
+            /// The header.
             header: HeaderName = HeaderName::from_static("x-openwebui-chat-id"),
         } => {
             code: InvalidParameter,
@@ -193,7 +193,7 @@ diagnostics! {
         /// A group that cannot be one.
         #[error("the header `{header}` names a group whose id cannot name a directory")]
         Group {
-            /// Which one.
+            /// The header.
             header: HeaderName = HeaderName::from_static("x-openwebui-user-group-ids"),
         } => {
             code: InvalidUser,
@@ -235,7 +235,7 @@ fn once(header: &HeaderName) -> String {
 }
 
 impl IdentityError {
-    /// Whether the service key is right, and only the user is missing.
+    /// Returns `true` if the service key is right, and only the user is missing.
     pub(in crate::http) fn is_of_gateway(&self) -> bool {
         matches!(self, Self::NoUser { .. } | Self::Unsigned { .. })
     }

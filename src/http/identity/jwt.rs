@@ -1,8 +1,8 @@
 //! JSON Web Tokens.
 //!
-//! A token never chooses how it is checked: one that is signed with a secret of the configuration is
-//! HS256 and nothing else, and for others who checks the signature says what it accepts. The signature
-//! is checked before the claims are read, that of HS256 in constant time.
+//! A token never chooses its own algorithm: a token that is signed with a secret of the configuration is
+//! HS256 and nothing else, and for other tokens the code that checks the signature decides. The
+//! signature is checked before the claims are read, that of HS256 in constant time.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -16,7 +16,7 @@ use crate::config::Secret;
 /// Longest token.
 const TOKEN_MAX_BYTES: usize = 8 * 1024;
 
-/// How far two clocks may differ, in seconds.
+/// Most seconds by which two clocks may differ.
 const SKEW_SECONDS: f64 = 30.0;
 
 /// Why a token is not accepted.
@@ -42,12 +42,12 @@ pub enum JwtError {
     Early,
 }
 
-/// What a token says of its signature, before that is checked.
+/// Header of a token, read before its signature is checked.
 #[derive(Deserialize)]
 pub(in crate::http) struct JwtHeader {
     /// The algorithm that it claims.
     pub(in crate::http) alg: String,
-    /// The key that it claims, where there are several.
+    /// Id of the key that it claims, if there are several.
     pub(in crate::http) kid: Option<String>,
     /// Extensions that must be understood; none is.
     crit: Option<IgnoredAny>,
@@ -60,7 +60,7 @@ struct TimeClaims {
     nbf: Option<f64>,
 }
 
-/// Whether a text looks like a token: three parts with dots between them.
+/// Returns `true` if a string looks like a token: three parts with dots between them.
 pub(super) fn is_token(text: &str) -> bool {
     text.split('.').count() == 3
 }

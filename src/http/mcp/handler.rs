@@ -21,21 +21,21 @@ use crate::http::admission::CallPermit;
 use crate::http::fs::call::count;
 use crate::http::{Server, pool};
 
-/// What a client may show to its model at the start.
+/// Instructions that a client may show to its model at the start.
 const INSTRUCTIONS: &str = "Files lie in zones: uploads (what is attached to the conversation), \
     storage, documents (every change is a commit), group (shared). Paths are relative to a zone, \
     never paths of your machine; roots of the client are ignored. shed_help has guides.";
 
-/// The same where all zones are one tree.
+/// The same if all zones are one tree.
 const TREE_INSTRUCTIONS: &str = "Files lie below /storage (the home), /documents (every change is a \
     commit), /uploads (what is attached to the conversation) and /groups/<name> (shared). These are \
     never paths of your machine; roots of the client are ignored.";
 
-/// The same where there is one workspace.
+/// The same if there is one workspace.
 const FILES_INSTRUCTIONS: &str = "Files lie in one workspace that stays. Paths are relative to it, \
     never paths of your machine; roots of the client are ignored.";
 
-/// The maker of the requests that a handler answers.
+/// The caller of the requests that a handler answers.
 #[derive(Clone)]
 pub(super) enum Requester {
     /// One person makes all requests of a process.
@@ -52,7 +52,7 @@ pub(super) struct McpHandler {
     server: Arc<Server>,
     toolset: McpToolset,
     requester: Requester,
-    /// Who is about to be told that they will hear of changes.
+    /// Listeners whose clients have not yet been told that they are subscribed.
     pub(super) begun: BegunListeners,
 }
 
@@ -66,7 +66,7 @@ impl McpHandler {
         }
     }
 
-    /// A request with who makes it, and its permit.
+    /// Returns the request with its caller and permit.
     fn work<'a>(
         &'a self,
         context: &'a RequestContext<RoleServer>,
@@ -290,7 +290,7 @@ impl ServerHandler for McpHandler {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let work = self.work(context.request_context())?;
         work.call_context.outcome.names("mcp.listen");
-        // Who listens holds nobody up.
+        // A listener gives its permit back, so that other calls can proceed.
         drop(work.call_context.permit.lock().take());
         let uris = context.accepted().resource_subscriptions.as_deref();
         let uris = uris.unwrap_or_default();
@@ -308,7 +308,7 @@ impl ServerHandler for McpHandler {
         listened.map_err(|error| failure::of_request(error, &work.call_context))
     }
 
-    // The revisions before the newest have nothing else.
+    // Older revisions of the protocol have only this way to subscribe.
     async fn subscribe(
         &self,
         request: SubscribeRequestParams,

@@ -23,7 +23,7 @@ use crate::http::body::BodyError;
 use crate::http::{Server, header};
 use crate::json;
 
-/// What JSON-RPC calls a message that is no JSON.
+/// Error code of JSON-RPC for a message that is not JSON.
 const PARSE_ERROR: i32 = -32_700;
 
 /// A message as it came.

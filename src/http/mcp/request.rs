@@ -1,5 +1,5 @@
-//! Requests of the protocol: their callers, and work for them, which learns when nobody waits for it any
-//! more.
+//! Requests of the protocol, their callers, and work for them, which is cancelled if nobody waits for
+//! it any more.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -24,18 +24,18 @@ pub(super) struct CallContext {
     pub(super) caller: Caller,
     /// The id of the request, for failures of the server.
     pub(super) id: String,
-    /// How long the message is.
+    /// Bytes of the message.
     pub(super) bytes: u64,
     /// The right to run, until the answer has been written out.
     pub(super) permit: PermitSlot,
-    /// What came of the call.
+    /// The outcome of the call, for the log.
     pub(super) outcome: CallOutcome,
-    /// The end of the connection, where that is the end of everything.
+    /// The end of the connection, if the process ends with it.
     pub(super) closing: Option<Closing>,
 }
 
 impl CallContext {
-    /// Returns `true` if the caller wants what it cannot know yet, and no more.
+    /// Returns `true` if the caller wants short answers, without what it knows already.
     pub(super) fn is_short(&self) -> bool {
         self.caller.client.answers == Answers::Minimal
     }
@@ -45,7 +45,7 @@ impl CallContext {
 pub(super) struct LocalPerson {
     caller: Caller,
     closing: Closing,
-    /// What the client wants to hear of.
+    /// Resources that the client subscribed to.
     pub(super) watched: SharedWatched,
     is_watching: AtomicBool,
 }
@@ -183,7 +183,7 @@ impl<'a> RequestInProgress<'a> {
                     let seconds = now.saturating_duration_since(self.begun).as_secs();
                     let progress = ProgressNotificationParam::new(token, seconds as f64)
                         .with_message(format!("running for {seconds} s"));
-                    // Who does not hear it is gone, which the token says.
+                    // Sending fails if the client is gone; then the cancellation token ends the work.
                     let _gone = self.context.peer.notify_progress(progress).await;
                 }
             }

@@ -1,6 +1,6 @@
 //! `fileshed mcp`: one person's own process, which speaks the protocol on its standard streams.
 //!
-//! Standard output carries the protocol and nothing else. When the input ends, what runs is ended.
+//! Standard output carries the protocol and nothing else. When the input ends, running work is ended.
 //!
 //! The thread that serves reads files that tell when they have input, as pipes do, and asks only for the
 //! bytes that are there (`RWF_NOWAIT`): the descriptor, which other processes may have too, stays as it is.
@@ -76,13 +76,13 @@ pub async fn serve(
         done = &mut answers => return done,
         () = &mut ends => {}
     }
-    // What was cancelled answers, if somebody still reads.
+    // Cancelled requests still send their answers, in case the client reads them.
     timer::within(&clock, grace, answers)
         .await
         .unwrap_or(Ok(()))
 }
 
-/// A transport of which what is sent is moved as a pointer, too, and which says when the input has ended.
+/// A transport that boxes the futures of its sends, and that signals the end of the input.
 struct LocalTransport<T> {
     transport: T,
     ended: Option<oneshot::Sender<()>>,

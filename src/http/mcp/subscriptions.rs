@@ -1,7 +1,7 @@
 //! Subscriptions to resources and their lifetimes.
 //!
-//! Resources are looked at from time to time, through the eyes of whoever wants to know: that finds what
-//! commands and other processes change, on every file system, and shows nothing that the caller may
+//! Resources are looked at from time to time, with the rights of the subscriber: that finds the changes
+//! of commands and other processes, on every file system, and shows nothing that the caller may
 //! not see (any more). A subscription holds no permit of a call. It is its user's, who may have only so
 //! many, and ends when its credential does.
 
@@ -19,36 +19,36 @@ use crate::http::admission::{AdmissionError, SUBSCRIPTIONS_PER_USER};
 use crate::http::response_body::ended;
 use crate::http::{Server, admission, pool, timer};
 
-/// How long a look may wait for its turn: nobody waits for it.
+/// Most time that a look waits for its permit; it is long, because nobody waits for the look.
 const LOOK_PATIENCE: Duration = timings::hours(24);
-/// With so many more subscriptions it is looked half as often.
+/// Number of subscriptions that lengthen the pause between two looks by its initial length.
 const FEW: u32 = 16;
 
-/// What a look needs.
+/// The server and caller of a look.
 pub(super) type Looker = (Arc<Server>, Caller);
 
-/// Resources that somebody wants to hear of.
+/// Resources of a subscription.
 pub(super) type SharedWatched = Arc<Mutex<Watched>>;
 
-/// Who is going to hear of changes.
+/// A subscription whose resources have been looked at.
 pub(super) struct Subscriber {
     _entered: Grant,
     pub(super) watched: SharedWatched,
 }
 
 impl Subscriber {
-    /// What resources are like before the client is told that it will hear of them, so that a change
-    /// right after that is one.
+    /// Records the state of resources before the client is told that it is subscribed, so that a change
+    /// right after that is noticed.
     pub(super) async fn begin(looker: Looker, uris: Vec<String>) -> Result<Self, Error> {
         let entered = enter(&looker)?;
         let watched = looked(looker, move |looker| Watched::begin(looker, &uris));
         Ok(Self::of(entered, watched.await?))
     }
 
-    /// The same where nobody else is held up meanwhile. Blocks.
+    /// The same for a process of one user, where no other request waits meanwhile. Blocks.
     pub(super) fn begin_here(looker: &Looker, uris: &[String]) -> Result<Self, Error> {
         let entered = enter(looker)?;
-        // What asks PostgreSQL runs in no thread that serves.
+        // Queries of PostgreSQL must not run in a thread of the asynchronous runtime.
         let begin = || Watched::begin(looker, uris);
         let watched = std::thread::scope(|scope| scope.spawn(begin).join());
         let watched = watched.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -72,7 +72,7 @@ fn enter((server, caller): &Looker) -> Result<Grant, SubscriptionError> {
     })
 }
 
-/// Listeners that have begun, with the resources that they hear of, until the client was told so.
+/// Listeners that have begun, with their resources, until the client has been told that it is subscribed.
 #[derive(Clone, Default)]
 pub(super) struct BegunListeners(Arc<Mutex<Vec<BegunListener>>>);
 
@@ -86,7 +86,7 @@ impl BegunListeners {
         self.0.lock().push(BegunListener { uris, listener });
     }
 
-    /// One that was kept; of several that hear of the same, any.
+    /// Removes and returns a listener of these resources; any of them, if there are several.
     pub(super) fn take(&self, uris: &[String]) -> Option<Result<Subscriber, Error>> {
         let mut listeners = self.0.lock();
         let are_in =
@@ -98,7 +98,7 @@ impl BegunListeners {
     }
 }
 
-/// Looks at resources, of which not all are looked at at once; blocks nobody.
+/// Looks at resources on the blocking pool, when a permit is free.
 async fn looked<T: Send + 'static>(
     looker: Looker,
     looks: impl FnOnce(&Looker) -> T + Send + 'static,
@@ -153,21 +153,21 @@ pub(super) async fn watch<T: Future<Output = bool>>(
         }
         let seen = Arc::clone(watched);
         let changed = looked(looker.clone(), move |(server, caller)| {
-            // Who subscribes meanwhile does not wait for the look.
+            // Looks at a copy, so that the lock is free for new subscriptions meanwhile.
             let mut watched = seen.lock().clone();
             let changed = watched.changed(&server.core, caller);
             seen.lock().take_in(watched);
             changed
         });
         let changed = match (changed.await, parts) {
-            // One person's own process has nobody who would subscribe anew.
+            // The client of a user's own process would not subscribe again.
             (Err(error), None) => {
                 tracing::debug!(%error, "a look for changes failed");
                 continue;
             }
             (changed, _) => changed?,
         };
-        // A process of one person's own has no request that could be trusted no more.
+        // Requests of a user's own process have no credential that could expire.
         if let Some(parts) = parts
             && (!changed.is_empty() || clock.elapsed(trusted) >= timings.credential)
         {

@@ -1,4 +1,4 @@
-//! Two ends, and somebody in between who reads, keeps, changes and repeats what passes.
+//! Tests of sealed connections, with an attacker in between who reads, keeps, changes and repeats records.
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 
@@ -20,14 +20,14 @@ fn key(secret: u8) -> Arc<CertifiedKey> {
     resolver.resolve(&[], &[]).expect("a key")
 }
 
-/// One who has the public key of a seal, and a private key of another one.
+/// Returns a seal with the certificate of one key, and the private key of another.
 fn impostor(secret: u8) -> Seal {
     let (public, private) = (key(secret), key(secret + 1));
     let key = CertifiedKey::new(public.cert.clone(), Arc::clone(&private.key));
     Seal::with_key(key).expect("a seal")
 }
 
-/// What each end has read, or why it has not, and the records that passed.
+/// Bytes that each end has read, or its failure, and the records that passed.
 struct Conversation {
     called: io::Result<Vec<u8>>,
     answered: io::Result<Vec<u8>>,
@@ -38,7 +38,7 @@ struct Conversation {
 }
 
 impl Conversation {
-    /// Lets a client call a server; `change` does to the records of the client what it likes.
+    /// Lets a client call a server; `change` may change each record of the client.
     async fn of(client: Seal, server: Seal, change: impl Fn(usize, &mut Vec<u8>)) -> Self {
         let (ours, between_us) = duplex(BUFFER);
         let (between_them, theirs) = duplex(BUFFER);

@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 
 use super::stream::RequestLines;
 
-/// What a client takes of an answer while it may be slow, at the least.
+/// Least bytes that a client must read of an answer within the time for slow clients.
 const RATE_BYTES: usize = 64 * 1024;
 
 /// One connection.
@@ -32,17 +32,17 @@ pub(super) struct HttpConnection {
 
 #[derive(Debug)]
 struct ConnectionState {
-    /// Since when it does what it does.
+    /// Time at which it was opened, or became idle.
     since: Instant,
     /// Requests whose answers are not complete.
     running: usize,
-    /// Whether there was a request.
+    /// `true` if there was a request.
     served: bool,
-    /// Since when a head comes in.
+    /// Arrival of the first byte of a request's head that is not complete.
     head: Option<Instant>,
-    /// Since when something waits to be written.
+    /// Time since which bytes wait to be written.
     blocked: Option<Instant>,
-    /// How long it has waited, and what was written, since the rate was last reached.
+    /// Time that writes have waited, and bytes that were written, since the rate was last reached.
     waited: Duration,
     written: usize,
     closing: bool,
@@ -76,7 +76,7 @@ impl HttpConnection {
         RequestGuard(Arc::clone(self))
     }
 
-    /// Bytes have come in.
+    /// Records that bytes were read.
     pub(super) fn read(&self, bytes: &[u8]) {
         self.lines.lock().read(bytes);
         let mut state = self.state.lock();
@@ -91,7 +91,7 @@ impl HttpConnection {
         self.lines.lock().follow(request.body().size_hint().exact())
     }
 
-    /// So many bytes went out.
+    /// Records that so many bytes were written.
     pub(super) fn wrote(&self, bytes: usize) {
         let mut state = self.state.lock();
         if let Some(blocked) = state.blocked.take() {
@@ -104,14 +104,14 @@ impl HttpConnection {
         }
     }
 
-    /// Bytes wait for the client to take others.
+    /// Records that bytes wait until the client reads others.
     pub(super) fn blocked(&self) {
         let now = || self.clock.instant();
         self.state.lock().blocked.get_or_insert_with(now);
     }
 
-    /// Whether the client is too slow: with its first head, with another one, or in taking what it
-    /// asked for.
+    /// Returns `true` if the client is too slow: in sending its first head or another one, or in reading
+    /// an answer.
     pub(super) fn is_too_slow(&self, timings: &HttpTimings) -> bool {
         let state = self.state.lock();
         let passed = |since: Option<Instant>| {

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::http::{Server, envelope, health, pool};
 
-/// What is asked without a credential, and what open-terminal has and this server does not.
+/// Returns the routes that need no credential, and those of open-terminal that this server refuses.
 pub(super) fn routes() -> Router<Arc<Server>> {
     let notebooks = any(|| async { envelope::failure(NotOffered::Notebooks) });
     let ports = any(|| async { envelope::failure(NotOffered::Ports) });
@@ -136,10 +136,10 @@ pub(super) fn describe_execute(core: &Core) -> String {
     )
 }
 
-/// Names of added programs that a description has room for.
+/// Most names of added programs in a description.
 const ADDED: usize = 12;
 
-/// What the administrator has added, as the last sentence.
+/// Returns the sentence about the programs that the administrator has added; empty if there are none.
 fn added(core: &Core) -> String {
     if core.store.settings.has_any_program() {
         return " Every program of the machine may run, and what you build or install in /storage \
@@ -156,7 +156,7 @@ fn added(core: &Core) -> String {
 }
 
 diagnostics! {
-    /// What this server does not have.
+    /// Features of open-terminal that this server does not have.
     #[derive(Debug, thiserror::Error)]
     pub(super) enum NotOffered {
         /// Kernels that run the cells of a notebook.

@@ -143,13 +143,13 @@ pub(super) async fn path_parameters(parts: &mut Parts) -> Map<String, Value> {
         .collect()
 }
 
-/// The query of an address as arguments. A list may come as one name several times.
+/// Returns the query of a URL as arguments. A list may be one name that is repeated.
 fn of_query(uri: &Uri, schema: &Value) -> Map<String, Value> {
     let mut arguments = Map::new();
     for (name, value) in pairs(uri) {
         let name = name.strip_suffix("[]").unwrap_or(&name).to_owned();
         let kind = &schema["properties"][&name]["type"];
-        // What a client writes for a value that it does not have.
+        // Placeholders that clients send for a missing value.
         if kind != "string" && matches!(&*value, "" | "null" | "None" | "undefined") {
             continue;
         }

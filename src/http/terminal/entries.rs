@@ -12,7 +12,7 @@ use super::endpoint::{Nothing, PathRequest};
 use crate::http::tool::ToolContent;
 use crate::ops::short_answer;
 
-/// What `list_files` takes.
+/// Input of `list_files`.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct ListRequest {
     /// Directory; default: the working directory.

@@ -1,5 +1,5 @@
-//! Background processes of the terminal: `/execute` starts a line of the shell, lists what runs, and
-//! tells the status of a process, writes to its input and ends it.
+//! Background processes of the terminal: `/execute` starts a line of the shell, lists the processes,
+//! returns the status of a process, writes to its input and ends it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -153,10 +153,10 @@ fn when_ended<R: Serialize + Send + 'static>(
 }
 
 diagnostics! {
-    /// How long and for what to wait, as it cannot be meant.
+    /// Why the arguments `wait` or `tail` are refused.
     #[derive(Debug, thiserror::Error)]
     enum WaitError {
-        /// Nobody waits so long, or less than nothing.
+        /// The time is negative, or too long.
         #[error("parameter `wait` is {seconds}, it can be from 0 to {WAIT_MAX} seconds")]
         Range {
             seconds: f64 = 3600.0,
@@ -175,7 +175,7 @@ diagnostics! {
     }
 }
 
-/// What `run_command` takes.
+/// Input of `run_command`.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct RunRequest {
     /// Line for /bin/sh.
@@ -197,7 +197,7 @@ pub(super) struct RunRequest {
 /// `POST /execute`: a line for the shell, run in the background.
 pub(super) fn run(view: CallerView<'_>, request: &RunRequest) -> Result<CallStep, Error> {
     let tail = request.tail;
-    // What cannot be answered is not started either.
+    // Checks the arguments first, so that a command does not start if they are refused.
     let settings = &view.core.store.settings;
     let usual = settings.terminal_execute_wait_ms as f64 / 1000.0;
     let patience = patience(request.wait.or(Some(usual)), tail)?;
@@ -272,7 +272,7 @@ pub(super) fn list(view: CallerView<'_>, _: &Nothing) -> Result<Vec<ProcessSumma
     Ok(lines.iter().map(|line| ProcessSummary::of(line)).collect())
 }
 
-/// What `get_process_status` takes.
+/// Input of `get_process_status`.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct ProcessStatusRequest {
     /// Id from `run_command`.
@@ -298,10 +298,10 @@ pub(super) fn status(
     })
 }
 
-/// What Ctrl-C sends.
+/// The character that Ctrl-C sends.
 const INTERRUPT: &str = "\u{3}";
 
-/// What `send_process_input` takes.
+/// Input of `send_process_input`.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct ProcessInputRequest {
     /// Id from `run_command`.
@@ -314,7 +314,7 @@ pub(super) struct ProcessInputRequest {
 pub(super) fn input(view: CallerView<'_>, request: &ProcessInputRequest) -> Result<Value, Error> {
     let process = view.core.runs.line(view.caller, &request.process_id)?;
     let text = decode(&request.input);
-    // There is no terminal that would make a signal of it.
+    // The process has no terminal that would turn the character into a signal.
     let (before, interrupts) = match text.split_once(INTERRUPT) {
         Some((before, _)) => (before, true),
         None => (text.as_str(), false),
@@ -327,7 +327,7 @@ pub(super) fn input(view: CallerView<'_>, request: &ProcessInputRequest) -> Resu
     Ok(json!({"status": "ok"}))
 }
 
-/// What `kill_process` takes.
+/// Input of `kill_process`.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct KillProcessRequest {
     /// Id from `run_command`.

@@ -1,5 +1,5 @@
-//! Failures as clients of a terminal read them: a status and `{"detail": …}`, with the tools of this
-//! surface in the place of the operations that hints speak of.
+//! Failures in the form of the terminal: a status and `{"detail": …}`, with the tools of this surface
+//! in the place of the operations that hints name.
 
 use std::borrow::Cow;
 
@@ -29,8 +29,7 @@ pub(super) async fn wrong_method(request: Parts) -> Response {
     }
 }
 
-/// The text of a failure: what went wrong and what to do, in one string, because clients show
-/// nothing else.
+/// Returns the body of a failure: message and hint in one string, because clients show nothing else.
 pub(in crate::http) fn text(error: &Error, request_id: &str) -> Value {
     let code = error.code();
     if envelope::is_masked(error) {
@@ -46,8 +45,7 @@ pub(in crate::http) fn text(error: &Error, request_id: &str) -> Value {
     json!({"detail": detail, "code": code.as_str()})
 }
 
-/// The message of a failure with the paths that it names as paths of the tree, where it was met in
-/// a zone.
+/// Returns the message of a failure, with the paths of a zone replaced by paths of the tree.
 fn in_tree(error: &Error) -> String {
     let (message, details) = (error.message(), error.details());
     let Some(root) = details.get("root").and_then(Value::as_str) else {
@@ -66,10 +64,10 @@ fn in_tree(error: &Error) -> String {
     })
 }
 
-/// What callers of the terminal have: its own tools, and for many operations one that does the same.
+/// The tools of the terminal, which hints name in the place of operations.
 #[derive(Default)]
 pub(super) struct TerminalTools<'e> {
-    /// The zone of a failure, and what the tree calls it.
+    /// The zone of a failure, and its directory in the tree.
     zone: Option<&'e str>,
     root: Option<&'e str>,
 }
@@ -96,7 +94,7 @@ impl<'e> TerminalTools<'e> {
     }
 }
 
-/// What does the same as an operation, in a sentence.
+/// Operations with the tools or commands that do the same.
 const COUNTERPARTS: &[(&str, &str)] = &[
     ("shed_tree", "list_files"),
     ("shed_create_file", "write_file"),
@@ -156,7 +154,7 @@ fn counterpart(operation: &str) -> Option<&'static str> {
     known.find_map(|(name, tool)| (*name == operation).then_some(*tool))
 }
 
-/// A path of a zone as a path of the tree; one that is one already stays.
+/// Returns the path in the tree of a path in a zone; a path of the tree stays.
 fn below(root: &str, path: &str) -> String {
     match path {
         "" | "." => root.to_owned(),

@@ -1,4 +1,4 @@
-//! Files of the tree as people look at them, and links to them.
+//! Files of the tree for people: display, comparison, archives and links.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -95,7 +95,7 @@ fn with_files_beside(view: CallerView<'_>, at: &ViewPath, page: FileDownload) ->
 /// References of a page that are followed.
 const REFERENCES: u32 = 200;
 
-/// Bytes of all files in a page, and of the page.
+/// Most bytes of a page together with all files in it.
 const REFERENCES_MAX: u64 = 8 * MEBIBYTE;
 
 /// Types of files that a page may have in it.
@@ -104,7 +104,7 @@ const EMBEDDED: &str = "image/ text/css text/javascript font/ audio/ video/";
 /// Lifetime of a link.
 const AGE: Duration = Timings::STANDARD.http.terminal_link;
 
-/// Where files go.
+/// Input of an upload link.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct UploadLinkRequest {
     /// Directory that gets them.
@@ -134,14 +134,14 @@ fn link(view: CallerView<'_>, found: &Resolved<'_>, purpose: Purpose) -> Result<
     Ok(json!({"url": url}))
 }
 
-/// What `compare_files` takes.
+/// Input of `compare_files`.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct CompareRequest {
     /// The file as it was.
     original: String,
     /// The file as it is.
     revised: String,
-    /// Whether blanks count; default false.
+    /// Ignore whitespace; default false.
     ignore_whitespace: Option<bool>,
 }
 
@@ -159,7 +159,7 @@ pub(super) fn compare(view: CallerView<'_>, request: &CompareRequest) -> Result<
     }))
 }
 
-/// A file that is compared, as the answer names it, and its lines.
+/// Returns the description of a compared file for the response, and its lines.
 fn file(view: CallerView<'_>, parameter: &'static str, text: &str) -> Result<(Value, Side), Error> {
     let found = view.resolve(parameter, text)?;
     let side = Side::read(&view.core.runs, &found.zone, &found.file()?)?;
@@ -175,13 +175,13 @@ const SEVERAL: &str = "download";
 /// Most paths of one archive.
 const PATHS_MAX: usize = 1000;
 
-/// What to pack.
+/// Entries to pack.
 #[derive(Deserialize, ToSchema)]
 struct Paths {
     paths: Vec<String>,
 }
 
-/// Something to pack, and its name in the archive.
+/// The path of an entry to pack, and its name in the archive.
 type ArchivePart = (String, String);
 
 /// `POST /files/archive`
@@ -237,7 +237,7 @@ fn contents(view: CallerView<'_>, paths: &[String]) -> Result<(String, Vec<Archi
     Ok((name.unwrap_or_else(|| SEVERAL.to_owned()), found))
 }
 
-/// What a path stands for: the zones below it, or itself.
+/// Returns the zones below a path, or the path itself if it is in a zone.
 fn places(view: CallerView<'_>, path: &ViewPath) -> Result<Vec<ViewPath>, Error> {
     let groups = |groups: &ViewPath| -> Result<Vec<ViewPath>, Error> {
         let names = view.groups()?;
@@ -255,7 +255,7 @@ fn places(view: CallerView<'_>, path: &ViewPath) -> Result<Vec<ViewPath>, Error>
     })
 }
 
-/// Writes the archive. What is gone by now is left out.
+/// Writes the archive. Entries that are gone by now are left out.
 fn write(
     view: CallerView<'_>,
     contents: &[ArchivePart],

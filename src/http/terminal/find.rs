@@ -31,7 +31,7 @@ fn results(asked: Option<i64>, usual: i64, most: i64) -> usize {
     asked.unwrap_or(usual).clamp(1, most) as usize
 }
 
-/// What `glob_search` takes.
+/// Input of `glob_search`.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct GlobRequest {
     /// As in a shell: *.md, src/**/*.{js,ts}
@@ -69,7 +69,7 @@ pub(super) fn glob(view: CallerView<'_>, request: &GlobRequest) -> Result<Value,
     }))
 }
 
-/// What `grep_search` takes.
+/// Input of `grep_search`.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct GrepRequest {
     /// Regular expression, or text.
@@ -118,10 +118,10 @@ pub(super) fn grep(view: CallerView<'_>, request: &GrepRequest) -> Result<Value,
     Ok(noting(answer, &documents))
 }
 
-/// What `search_files` takes.
+/// Input of `search_files`.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct SearchRequest {
-    /// What names hold, in any case.
+    /// Text in names, in any case.
     query: Option<String>,
     /// Directory; default: the working directory.
     path: Option<String>,
@@ -149,23 +149,23 @@ pub(super) fn search(view: CallerView<'_>, request: &SearchRequest) -> Result<Va
     Ok(json!({"results": found}))
 }
 
-/// What `match_files` takes.
+/// Input of `match_files`.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct MatchRequest {
-    /// What names and lines hold, in any case.
+    /// Text in names or lines, in any case.
     query: String,
     /// Directory; default: the working directory.
     path: Option<String>,
     /// Default false.
     show_hidden: Option<bool>,
-    /// Where the page begins.
+    /// Start of the page.
     offset: Option<i64>,
     /// 1 to 100, default 100.
     limit: Option<i64>,
 }
 
 /// `GET /files/matches`: a page of names and lines, the nearest first. Columns count UTF-16 units, as
-/// browsers do; behind the last page the next offset is null.
+/// browsers do; after the last page the next offset is null.
 pub(super) fn matches(view: CallerView<'_>, request: &MatchRequest) -> Result<Value, Error> {
     let query = request.query.trim();
     if query.is_empty() {

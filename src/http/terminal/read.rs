@@ -15,10 +15,10 @@ use crate::http::files::download::FileDownload;
 use crate::http::tool::ToolContent;
 use crate::ops::read::saved_otherwise;
 
-/// Bytes of a file that is given as it is.
+/// Most bytes of a file that is returned unchanged.
 const RAW_MAX: u64 = 20 * 1024 * 1024;
 
-/// What to read.
+/// File to read.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct Request {
     /// File to read.

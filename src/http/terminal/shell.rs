@@ -1,8 +1,8 @@
 //! Interactive shells of people: opened, read, written and closed by calls, used over a socket.
 //!
-//! The first message on a socket says who comes: `{"type": "auth", "token": …}`. A token is a credential
+//! The first message on a socket authenticates: `{"type": "auth", "token": …}`. A token is a credential
 //! like that of any call. Without one the id of the shell is the credential: once, soon, and for the user
-//! whom the gateway names. From then on binary messages are what is typed and what is written, and
+//! whom the gateway names. From then on binary messages carry input and output, and
 //! text messages say `{"type": "resize", "cols": …, "rows": …}`.
 
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use client::{FRAME, Farewell, ShellClient, close};
 
 mod client;
 
-/// What `delete_terminal` takes.
+/// Input of `delete_terminal`.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct CloseShellRequest {
     /// Its id.
@@ -53,7 +53,7 @@ pub(super) fn read(view: CallerView<'_>, _: &Nothing) -> Result<Value, Error> {
     Ok(json!({"output": output}))
 }
 
-/// What `send_user_terminal_input` takes.
+/// Input of `send_user_terminal_input`.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct WriteShellRequest {
     /// Literal text; a line needs its newline.
@@ -68,10 +68,10 @@ pub(super) fn write(view: CallerView<'_>, request: &WriteShellRequest) -> Result
     Ok(json!({"status": "ok"}))
 }
 
-/// Most bytes of a message: what is pasted comes as one.
+/// Most bytes of a message: a client sends pasted text as one.
 const MESSAGE_MAX: usize = 1 << 20;
 
-/// `GET /api/terminals/{session_id}`: the socket of a shell; without an upgrade, what is known of it.
+/// `GET /api/terminals/{session_id}`: the socket of a shell; without an upgrade, its description.
 pub(super) async fn connect(
     State(server): State<Arc<Server>>,
     Path(id): Path<String>,
@@ -97,8 +97,8 @@ pub(super) async fn connect(
         });
         return Ok(described.await);
     };
-    // Who has not said who it is takes one of these places.
-    // The credential of a shell takes one of its user's.
+    // A connection that is not authenticated yet holds a handshake permit: one of the shell's user,
+    // else one of the client's address.
     let who = server.core.runs.processes.owner_of_shell(&id);
     let who = who.unwrap_or_else(current::client);
     let place = server.admission.handshakes.try_take(&who);
@@ -120,7 +120,7 @@ pub(super) async fn connect(
     }))
 }
 
-/// Where the shell is, if it is on another server.
+/// Returns the address of the server that has the shell, if it is another one.
 async fn address_elsewhere<'a>(
     server: &'a Arc<Server>,
     extensions: &Extensions,
@@ -133,7 +133,7 @@ async fn address_elsewhere<'a>(
     else {
         return Ok(None);
     };
-    // Nobody has said who they are: as few as these ask at once.
+    // The client is not authenticated yet, so the lookup needs a handshake permit.
     let place = server.admission.handshakes.try_take(&current::client());
     let place = place.map_err(AdmissionError::from)?;
     let (core, id) = (Arc::clone(&server.core), id.to_owned());
@@ -190,13 +190,13 @@ async fn authenticate(
                 core.store
                     .expect_active(&caller)
                     .map_err(|_| Farewell::NOBODY)?;
-                // What only reads types nothing.
+                // Credentials that only read must not send input.
                 if caller.scope == Scope::Read {
                     return Err(Farewell::NOBODY);
                 }
                 shells.connect(caller.user.as_ref(), &id, false, wake_both)
             }
-            // The gateway brings no credential of the user: the id is one.
+            // The gateway sends no credential of the user, so the id is the credential.
             Err(_) if introduction.token.trim().is_empty() => {
                 let user = named.ok().flatten().ok_or(Farewell::NOBODY)?;
                 shells.connect(Some(&user), &id, true, wake_both)

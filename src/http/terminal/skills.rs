@@ -18,22 +18,22 @@ use crate::http::header::UNRESERVED;
 
 mod front_matter;
 
-/// Where they lie, below a home or a group.
+/// Directory of skills below a home or a group.
 const DIRECTORY: &str = ".agents/skills";
 
-/// The file of each.
+/// Name of a skill's file.
 const FILE: &str = "SKILL.md";
 
-/// Most that is read of one.
+/// Most bytes of a skill's file.
 const BYTES_MAX: u64 = 256 * 1024;
 
-/// Directories that are looked into at one place.
+/// Most directories that are read in one home or group.
 const SKILLS_MAX: usize = 200;
 
-/// Characters of a description: it is in every prompt.
+/// Most characters of a description, which is in every prompt.
 const DESCRIPTION_MAX: usize = 1024;
 
-/// What a model knows of a skill before it reads it.
+/// Summary of a skill for a model that has not read it.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Skill {
     id: String,
@@ -41,26 +41,26 @@ pub(super) struct Skill {
     description: String,
     /// The path of its file in the tree.
     location: String,
-    /// Whose it is: `global` for the user's own, else the name of the group.
+    /// Its owner: `global` for the user's own, else the name of the group.
     scope: String,
 }
 
 /// Every skill of the caller.
 pub(super) fn all(view: CallerView<'_>) -> Vec<Skill> {
     let mut places = vec![("global".to_owned(), HOME.to_owned())];
-    // Who cannot be asked for groups must not hide the user's own.
+    // A failed lookup of the groups must not hide the user's own skills.
     let groups = view.groups().unwrap_or_default().into_iter();
     places.extend(groups.map(|name| (name.clone(), format!("/groups/{name}"))));
     let (mut skills, mut names) = (Vec::new(), HashSet::new());
     for (scope, place) in places {
-        // What cannot be looked into has none, and the others count.
+        // A directory that cannot be read counts as empty.
         let found = at(view, &scope, &place).into_iter().flatten();
         skills.extend(found.filter(|skill| names.insert(skill.name.clone())));
     }
     skills
 }
 
-/// Those at one place, by the names of their directories.
+/// Returns the skills of one home or group, ordered by the names of their directories.
 fn at(view: CallerView<'_>, scope: &str, place: &str) -> Option<Vec<Skill>> {
     let place = format!("{place}/{DIRECTORY}");
     let path = ViewPath::parse("path", &place, &ViewPath::home()).ok()?;
@@ -86,7 +86,7 @@ fn at(view: CallerView<'_>, scope: &str, place: &str) -> Option<Vec<Skill>> {
     Some(skills.collect())
 }
 
-/// The text of a file, if it is a small one.
+/// Returns the text of a file; `None` if it is too large or cannot be read as text.
 fn text(zone: &Zone<'_>, path: &ZonePath) -> Option<String> {
     let entry = zone.data.followed(path).ok()?;
     if entry.kind() != Kind::File || entry.size() > BYTES_MAX {
@@ -95,13 +95,13 @@ fn text(zone: &Zone<'_>, path: &ZonePath) -> Option<String> {
     String::from_utf8(entry.content().ok()?).ok()
 }
 
-/// How deep files of a skill are looked for.
+/// Depth to which files of a skill are looked for.
 const DEPTH_MAX: usize = 4;
 
-/// Files of a skill that are named.
+/// Most files of a skill that are listed.
 const RESOURCES_MAX: usize = 50;
 
-/// What it takes.
+/// Skill to read.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct ReadSkillRequest {
     /// Name of the skill.
@@ -115,7 +115,7 @@ pub(super) struct ReadSkillResponse {
     skill: Skill,
     /// Paths of its other files, beside its own.
     resources: Vec<String>,
-    /// What it says, without what stands in front.
+    /// Text of the skill, without its front matter.
     content: String,
 }
 

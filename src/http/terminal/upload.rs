@@ -1,4 +1,4 @@
-//! `POST /files/upload`: a file that a person or a program sends, or one from an address.
+//! `POST /files/upload`: a file that a person or a program sends, or one from a URL.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
@@ -21,13 +21,13 @@ use crate::http::call::Call;
 use crate::http::files::multipart::{FormFile, MultipartReader};
 use crate::http::identity::{X_SESSION_ID, X_USER_ID};
 
-/// The name in intents, for repairs.
+/// Name of the operation in intents, for repairs.
 const OPERATION: &str = "terminal/upload";
 
-/// Where what is attached to a conversation goes.
+/// Directory of a conversation's attachments.
 const UPLOADS: &str = "/uploads";
 
-/// Name of a file whose address has none.
+/// Name of a file whose URL has none.
 const NAMELESS: &str = "download";
 
 /// `POST /files/upload`
@@ -77,10 +77,10 @@ fn name_at(url: &str) -> String {
     }
 }
 
-/// Stores every file of a form; answers the first.
+/// Stores every file of a form; returns the first.
 ///
-/// What is attached to a conversation goes into its uploads, under a name that is free; everything
-/// else goes where it says, in the place of what has its name.
+/// Attachments of a conversation go into its uploads, under a name that is free. Other files go into
+/// the given directory, and replace files of the same name.
 fn store_files(
     view: CallerView<'_>,
     directory: &str,
@@ -135,13 +135,13 @@ fn store_files(
     })
 }
 
-/// Whether a directory has something of this name.
+/// Returns `true` if a directory has an entry of this name.
 fn is_there(view: CallerView<'_>, directory: &str, name: &str) -> bool {
     let found = view.resolve("directory", directory);
     found.is_ok_and(|found| found.zone.data.entry(&found.path.join(name)).is_ok())
 }
 
-/// The directory that a parameter says, which may still be missing.
+/// Resolves the directory of a parameter, which need not exist yet.
 pub(super) fn to_fill<'a>(view: CallerView<'a>, directory: &str) -> Result<Resolved<'a>, Error> {
     const PARAMETER: &str = "directory";
     let at = view.path(PARAMETER, directory)?;
@@ -162,29 +162,29 @@ pub(super) fn to_fill<'a>(view: CallerView<'a>, directory: &str) -> Result<Resol
     Ok(found)
 }
 
-/// The nearest name that every system can hold, unless that is the one that was sent, or a file of
-/// that name is there already.
+/// Returns the nearest name that is valid on every system; `None` if that is the one that was sent, or
+/// if a file of the sent name exists already.
 fn nearest(zone: &Zone<'_>, directory: &ZonePath, sent: &str) -> Option<String> {
     let is_there = !sent.is_empty() && zone.data.entry(&directory.join(sent)).is_ok();
     Some(portable_name(sent)).filter(|name| !is_there && name != sent)
 }
 
-/// The time in which the file may follow the listing: a proxy collects all of it first.
+/// Most time between the listing and the file: a proxy collects the whole file first.
 const PATIENCE: Duration = Timings::STANDARD.http.message_box;
 
-/// Where directories are listed.
+/// Path of the endpoint that lists directories.
 const LIST: &str = "/files/list";
 
-/// Conversations of which a listing is kept.
+/// Most conversations of which a listing is kept.
 const LISTINGS: u64 = 10_000;
 
 /// The sender of a file, as far as it is known before the file comes.
 ///
-/// Open WebUI sends what is attached to a conversation, and what is uploaded into the file browser, as the
-/// same form to the same address, by the same proxy. They differ in how the directory is spelled and in what
-/// happened before:
+/// Open WebUI sends attachments of a conversation, and uploads into the file browser, as the same form
+/// to the same URL, by the same proxy. They differ in the spelling of the directory and in the requests
+/// before:
 ///
-/// | who sends | directory | name | content |
+/// | sender | directory | name | content |
 /// | --- | --- | --- | --- |
 /// | file browser: drop, dialog | as `/storage` | any | any |
 /// | file browser: new file | as `/storage/` | any | empty |
@@ -242,7 +242,7 @@ impl Listings {
         }
     }
 
-    /// Who sends a file into a directory. What was listed before counts once.
+    /// Returns the sender of a file into a directory. A remembered listing is used once.
     fn sender(&self, headers: &HeaderMap, directory: &str) -> Sender {
         if !headers.contains_key(X_USER_ID) {
             return Sender::Other;

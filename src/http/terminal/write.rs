@@ -1,5 +1,5 @@
-//! `POST /files/write` and `POST /files/replace`: a file with this content, whatever was there, or with
-//! exact texts replaced, all of them or none.
+//! `POST /files/write` and `POST /files/replace`: write a file, which replaces an existing one, or
+//! replace exact texts in a file, all of them or none.
 
 use fileshed_core::changes::{FileWrite, WrittenFile};
 use fileshed_core::text::{Position, TextEdit, TextError, expect_editable, line_count};
@@ -49,7 +49,7 @@ fn written(
 /// The name of `POST /files/replace`.
 pub(super) const REPLACE: &str = "replace_file_content";
 
-/// What to replace.
+/// Replacements.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct ReplaceRequest {
     /// File to change.
@@ -63,7 +63,7 @@ pub(super) struct ReplaceRequest {
 struct Replacement {
     /// Exact text in the file.
     target: String,
-    /// What it becomes.
+    /// New text.
     #[serde(rename = "replacement")]
     content: String,
     /// Look from this line on.

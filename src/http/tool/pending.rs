@@ -1,4 +1,4 @@
-//! Calls that wait for a process, or show it while it runs, and hold no place of their user
+//! Calls that wait for a process, or stream its output while it runs, and hold no permit of their user
 //! meanwhile.
 
 use std::convert::Infallible;
@@ -16,12 +16,12 @@ use tokio::sync::Notify;
 
 use crate::http::{Server, pool, timer};
 
-/// Bytes of output that are read for a stream at once.
+/// Most bytes of output that are read for a stream at once.
 const PIECE_BYTES: u64 = 64 * 1024;
-/// How long a stream waits for news before it looks for itself.
+/// Time that a stream waits for a notification before it reads the output anyway.
 const NEWS: Duration = Timings::STANDARD.http.news;
 
-/// News of a process that a call waits for.
+/// A change of a process that a call waits for.
 pub(in crate::http) struct Awaited {
     pub(in crate::http) process: Arc<Process>,
     /// Entries that the caller has seen.

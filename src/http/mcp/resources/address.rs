@@ -1,4 +1,4 @@
-//! Addresses of resources.
+//! URIs of resources.
 
 use fileshed_core::storage::Entry;
 use fileshed_core::{Caller, Core, Error, Zone, ZoneName, ZonePath, diagnostics};
@@ -6,7 +6,7 @@ use percent_encoding::{percent_decode_str, utf8_percent_encode};
 
 use crate::http::header::UNRESERVED;
 
-/// What every address begins with.
+/// Scheme of every URI.
 const SCHEME: &str = "fileshed://";
 
 /// The template of files in the zones of one user.
@@ -15,20 +15,20 @@ pub(super) const ZONE_TEMPLATE: &str = "fileshed://{zone}/{+path}";
 /// The template of files in the zones of groups.
 pub(super) const GROUP_TEMPLATE: &str = "fileshed://group/{group}/{+path}";
 
-/// Bytes of an address that is read.
+/// Most bytes of a URI.
 const ADDRESS_MAX_BYTES: usize = 12 * 1024;
 
-/// What an address names.
+/// The file or directory that a URI names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::http::mcp) struct Address {
     pub(in crate::http::mcp) zone: ZoneName,
     pub(in crate::http::mcp) group: Option<String>,
-    /// In the zone; empty for its root.
+    /// Path in the zone; empty for its root.
     pub(super) path: String,
 }
 
 impl Address {
-    /// Reads an address.
+    /// Parses a URI.
     pub(in crate::http::mcp) fn parse(text: &str) -> Result<Self, Error> {
         let fault = || -> Error {
             let address = text.chars().take(200).collect();
@@ -112,7 +112,7 @@ impl Address {
         zone.path("uri", &self.path)
     }
 
-    /// What is there.
+    /// Returns the entry.
     pub(in crate::http::mcp) fn entry(&self, zone: &Zone<'_>) -> Result<Entry, Error> {
         zone.entry(&self.path(zone)?)
     }
@@ -122,7 +122,7 @@ diagnostics! {
     /// Why an address names nothing.
     #[derive(Debug, thiserror::Error)]
     enum AddressError {
-        /// It is none of this server.
+        /// It is not a URI of this server.
         #[error("`{address}` is no address of a file here")]
         Unknown { address: String = "file:///etc/passwd".to_owned() } => {
             code: InvalidPath,

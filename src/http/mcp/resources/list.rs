@@ -78,7 +78,7 @@ fn read_cursor(cursor: &str) -> Result<Address, Error> {
 struct ResourcePage {
     files: Vec<Resource>,
     looked_at: usize,
-    /// What was looked at last, where the page is full.
+    /// The entry that was looked at last, if the page is full.
     end: Option<Address>,
 }
 
@@ -94,7 +94,7 @@ impl ResourcePage {
     ) -> Result<(), Error> {
         let found = match listed(zone, directory) {
             Ok(found) => found,
-            // What is gone, or nobody may look into, holds nothing.
+            // A directory that is gone or cannot be read counts as empty.
             Err(error) if !directory.is_root() => {
                 tracing::debug!(%error, "a directory is not listed");
                 return Ok(());

@@ -1,6 +1,6 @@
 //! Escape sequences in input, as models write them: `\n`, `\t`, `\x03`, `\u00fc`.
 //!
-//! They are those of Python, which open-terminal decodes. What is none stays as it is.
+//! They are those of Python, which open-terminal decodes. Other backslashes stay as they are.
 
 /// The text with escape sequences replaced by what they stand for.
 pub(super) fn decode(text: &str) -> String {
@@ -20,7 +20,8 @@ pub(super) fn decode(text: &str) -> String {
     decoded
 }
 
-/// What follows a backslash: the character that is meant, if it is one, and the rest.
+/// Decodes the sequence after a backslash. Returns its character, if it stands for one, and the rest;
+/// `None` if it is not an escape sequence.
 fn escape(after: &str) -> Option<(Option<char>, &str)> {
     let mut characters = after.chars();
     let character = match characters.next()? {
@@ -42,7 +43,7 @@ fn escape(after: &str) -> Option<(Option<char>, &str)> {
     Some((Some(character), characters.as_str()))
 }
 
-/// A character by its number, which has from `least` to `most` digits.
+/// Decodes a character from its number, which has from `least` to `most` digits.
 fn number(text: &str, base: u32, least: usize, most: usize) -> Option<(Option<char>, &str)> {
     let digits = text.chars().take(most);
     let count = digits.take_while(|digit| digit.is_digit(base)).count();
@@ -68,7 +69,7 @@ mod tests {
             (r"\033[A\0", "\u{1b}[A\0"),
             ("a\\\nb", "ab"),
             ("line\n", "line\n"),
-            // What is no sequence stays.
+            // Other backslashes stay.
             (r"\d+ \x4 \u12 \ud800 \", r"\d+ \x4 \u12 \ud800 \"),
             (r"\xüü", r"\xüü"),
         ];

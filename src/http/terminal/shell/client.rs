@@ -1,5 +1,5 @@
-//! A client at its shell: what is typed goes in, what is written comes out, each as fast as the
-//! slower side takes it.
+//! Connection of a client to its shell: forwards input and output, each as fast as the slower side
+//! reads it.
 
 use std::sync::Arc;
 
@@ -55,17 +55,17 @@ pub(super) async fn close(
 /// Somebody at a shell.
 pub(super) struct ShellClient {
     pub(super) connection: ShellConnection,
-    /// Called when there is something to take.
+    /// Notified when there is output.
     pub(super) wake: Arc<Notify>,
-    /// Called when there is room to type.
+    /// Notified when there is room for input.
     pub(super) room: Arc<Notify>,
     pub(super) clock: Clock,
     pub(super) timings: ShellTimings,
-    /// Of who is connected, which may be another credential than began the shell.
+    /// Trust in the credential of this connection, which may be another than that of the shell's start.
     pub(super) trust: Trust,
 }
 
-/// What a client says beside what is typed.
+/// Control messages of a client, beside its input.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Control {
@@ -73,7 +73,7 @@ enum Control {
         cols: u16,
         rows: u16,
     },
-    /// That it is there, and anything that later clients may say.
+    /// A keep-alive, or a message that only later clients know.
     #[serde(other)]
     Other,
 }

@@ -1,7 +1,7 @@
-//! What stands in front of a skill: YAML between two lines of `---`, of which two plain texts are
-//! read. What is no such text is not there.
+//! Front matter of a skill: YAML between two lines of `---`, of which the name and the description are
+//! read. Other keys are ignored.
 
-/// What is read of it.
+/// The values that are read.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct FrontMatter {
     pub(super) name: Option<String>,
@@ -9,7 +9,7 @@ pub(super) struct FrontMatter {
 }
 
 impl FrontMatter {
-    /// What stands in front, and what follows.
+    /// Splits a text into its front matter and the rest.
     pub(super) fn split(text: &str) -> (Self, &str) {
         let text = text.trim_start_matches('\u{feff}');
         let Some((front, body)) = between_rules(text) else {
@@ -32,7 +32,7 @@ impl FrontMatter {
                 }
                 plain => {
                     let mut value = unquoted(plain).to_owned();
-                    // A plain text may go on in the lines that follow.
+                    // A plain string may continue on the next lines.
                     while let Some(line) = lines.next_if(|line| is_inside(line)) {
                         value = format!("{value} {}", line.trim());
                     }
@@ -50,7 +50,7 @@ impl FrontMatter {
     }
 }
 
-/// The lines between a first line of `---` and the next one, and what follows.
+/// Returns the lines between a first line of `---` and the next one, and the rest.
 fn between_rules(text: &str) -> Option<(&str, &str)> {
     let (first, rest) = text.split_once('\n')?;
     if first.trim_end() != "---" {
