@@ -1,4 +1,4 @@
-//! `shed_allowed_commands`: which commands this server runs.
+//! `shed_allowed_commands`: the commands that this server runs.
 
 use fileshed_core::rules::{self, CommandRule};
 use fileshed_core::settings::NetworkMode;
@@ -17,7 +17,7 @@ pub struct Commands {
     missing: Vec<&'static str>,
 }
 
-/// What the network mode allows.
+/// Allowed network access.
 #[derive(Serialize, ToSchema)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -26,13 +26,13 @@ pub struct Commands {
 pub struct Network {
     /// Network mode: disabled, safe or all.
     mode: &'static str,
-    /// Whether curl runs.
+    /// `true` if allowed.
     curl: bool,
-    /// Whether wget runs.
+    /// `true` if allowed.
     wget: bool,
-    /// Whether git may fetch from other hosts.
+    /// `true` if git may fetch remotely.
     git_clone: bool,
-    /// Whether git may send to other hosts.
+    /// `true` if git may push remotely.
     git_push: bool,
 }
 
@@ -49,7 +49,7 @@ pub struct Summary {
     coverage: String,
 }
 
-/// What runs where.
+/// The commands.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Commands of the zone uploads.
@@ -58,7 +58,7 @@ pub struct Response {
     storage: Commands,
     /// Commands of the zone documents.
     documents: Commands,
-    /// What the network mode allows.
+    /// Allowed network access.
     network: Network,
     /// Numbers over all zones.
     summary: Summary,

@@ -34,8 +34,8 @@ pub(super) fn has_parameter<O: Operation>(name: &str) -> bool {
 const NAMES_MAX: usize = 5;
 const NAME_MAX_CHARACTERS: usize = 40;
 
-/// Takes out what is no parameter of `O` and no other name for one, and says so. Nothing where
-/// all is known, and where [`read`] refuses it.
+/// Removes arguments whose names are neither those of parameters of `O` nor other names for them.
+/// Returns a note about them; `None` if there are none, or if [`read`] refuses them.
 pub(super) fn ignore_unknown<O: Operation>(arguments: &mut Map<String, Value>) -> Option<String> {
     if !O::IGNORES_UNKNOWN && !O::EFFECT.reads_only {
         return None;
@@ -57,8 +57,8 @@ pub(super) fn ignore_unknown<O: Operation>(arguments: &mut Map<String, Value>) -
     (!unknown.is_empty()).then(|| format!("no parameter, ignored: {}", unknown.join(", ")))
 }
 
-/// Coerces `arguments` and reads the request of `O` from them. What changes something refuses a
-/// name that it does not know: what the name asks for would not be done.
+/// Coerces `arguments` and reads the request of `O` from them. An operation that changes something
+/// refuses unknown names, because they would have no effect.
 pub(super) fn read<O: Operation>(arguments: Map<String, Value>) -> Result<O::Request, Error> {
     let schema = parameters::<O>();
     let unknown = arguments
@@ -81,7 +81,7 @@ pub(super) fn read<O: Operation>(arguments: Map<String, Value>) -> Result<O::Req
     request::read(coerced)
 }
 
-/// Whether an argument is more than a place left empty.
+/// Returns `true` if an argument has a value: neither null nor an empty string.
 fn says_something(value: &Value) -> bool {
     !value.is_null() && value != ""
 }
@@ -91,8 +91,8 @@ fn parameters_of(schema: &Value) -> Vec<String> {
     properties.map(|(name, _)| name.clone()).collect()
 }
 
-/// Coerces `arguments` to what a schema says, and reads a request from them. More words are true or
-/// false here than in calls of operations, and items of lists are coerced too.
+/// Coerces `arguments` to the types of a schema, and reads a request from them. More words mean true
+/// or false here than in calls of operations, and items of lists are coerced too.
 pub(super) fn request<T: DeserializeOwned>(
     schema: &Value,
     mut arguments: Map<String, Value>,

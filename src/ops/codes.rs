@@ -51,7 +51,7 @@ macro_rules! errors {
 }
 pub(super) use errors;
 
-/// How many codes the sets hold.
+/// Returns the number of codes in the sets.
 pub(super) const fn count(sets: &[&[Code]]) -> usize {
     let (mut count, mut set) = (0, 0);
     while set < sets.len() {
@@ -61,7 +61,7 @@ pub(super) const fn count(sets: &[&[Code]]) -> usize {
     count
 }
 
-/// The codes of all sets in one list of that length.
+/// Returns the codes of all sets in one list of that length.
 pub(super) const fn join<const COUNT: usize>(sets: &[&[Code]]) -> [Code; COUNT] {
     let mut joined = [Code::InternalApiError; COUNT];
     let (mut at, mut set) = (0, 0);

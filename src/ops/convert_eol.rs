@@ -28,7 +28,7 @@ pub struct Request {
     group: Option<String>,
 }
 
-/// What changed.
+/// The change.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Path of the file.
@@ -37,7 +37,7 @@ pub struct Response {
     original_format: &'static str,
     /// Line ends that were asked for.
     new_format: &'static str,
-    /// Whether the file was changed.
+    /// `true` if it was changed.
     changed: bool,
     /// Lines that end otherwise now.
     lines_converted: u64,

@@ -25,7 +25,7 @@ pub struct Request {
     dest_path: String,
     /// Commit message
     message: Option<String>,
-    /// Who may change it; default as the server has it
+    /// Write mode; default as the server has it
     #[schema(value_type = Option<WriteMode>)]
     mode: Option<String>,
     /// Replace what is there
@@ -33,7 +33,7 @@ pub struct Request {
     overwrite: bool,
 }
 
-/// What arrived.
+/// The copy.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Zone of the source.
@@ -44,7 +44,7 @@ pub struct Response {
     group: String,
     /// Path of the copy in the group.
     dest_path: String,
-    /// Who may change the file now; for a directory, its new files.
+    /// Mode of the file now; for a directory, of its new files.
     mode: &'static str,
 }
 

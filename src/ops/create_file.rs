@@ -1,4 +1,4 @@
-//! `shed_create_file`: a file with this content, whatever was there.
+//! `shed_create_file`: write a whole file, which replaces an existing one.
 
 use fileshed_core::changes::FileWrite;
 use fileshed_core::misnamed::expect_named_right;
@@ -12,7 +12,7 @@ use super::write::{self, Response};
 /// `shed_create_file`
 pub struct CreateFile;
 
-/// What the content of a new file is.
+/// Kind of a new file's content.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum ContentKind {
@@ -30,7 +30,7 @@ pub struct Request {
     path: String,
     /// The whole file
     content: String,
-    /// What content is
+    /// Kind of content
     #[schema(default = "text")]
     file_type: Option<ContentKind>,
     /// Of bytes, and means them

@@ -1,4 +1,4 @@
-//! What the operations have in common that move or copy files from one zone to another.
+//! Common parts of the operations that move or copy files from one zone to another.
 
 use fileshed_core::cross_zone::{CrossZoneResult, CrossZoneTransfer};
 use fileshed_core::size::human_size;
@@ -22,13 +22,13 @@ pub trait BetweenZones: 'static {
         errors![PATH, EXISTING_FILE; FileExists, FileLocked, FileTooLarge];
     /// [`Operation::EXAMPLES`]
     const EXAMPLES: &'static [&'static str];
-    /// Where the files are.
+    /// Zone of the source.
     const FROM: ZoneName;
-    /// Where they go.
+    /// Zone of the destination.
     const TO: ZoneName;
-    /// Whether they stay where they are, too.
+    /// `true` if the source stays.
     const COPIES: bool = false;
-    /// What it takes.
+    /// Type of its arguments.
     type Request: DeserializeOwned + ToSchema + Into<Request>;
 }
 
@@ -97,7 +97,7 @@ pub struct Request {
     pub(super) overwrite: bool,
 }
 
-/// What arrived.
+/// The transfer.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Path that the file or directory had.
@@ -111,7 +111,7 @@ pub struct Response {
     commit: Option<String>,
 }
 
-/// What was done, in a few words.
+/// Returns a short sentence about the result.
 pub(super) fn sentence(verb: &str, done: &CrossZoneResult, to: &str) -> String {
     format!(
         "{verb} {} to {to} as {} ({})",
@@ -121,7 +121,7 @@ pub(super) fn sentence(verb: &str, done: &CrossZoneResult, to: &str) -> String {
     )
 }
 
-/// What was not taken along.
+/// Returns the note about files that were left out; `None` if there are none.
 pub(super) fn left_out(done: &CrossZoneResult) -> Option<String> {
     done.without_git.then(|| ".git was left out".to_owned())
 }

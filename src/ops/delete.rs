@@ -10,7 +10,7 @@ use super::prelude::*;
 /// `shed_delete`
 pub struct Delete;
 
-/// What to remove.
+/// The entry.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Its zone
@@ -27,7 +27,7 @@ pub struct Request {
     restore: bool,
 }
 
-/// What was removed.
+/// The removal.
 #[derive(Default, Serialize, ToSchema)]
 pub struct Response {
     /// Zone from which it was removed.
@@ -38,7 +38,7 @@ pub struct Response {
     /// Path of what came back, with `restore`.
     #[serde(skip_serializing_if = "Option::is_none")]
     restored: Option<String>,
-    /// Whether it was a directory.
+    /// `true` if a directory.
     was_directory: bool,
     /// Days in which the same call with `restore` brings it back; absent where it is gone, or in the
     /// history.

@@ -36,7 +36,7 @@ pub(crate) fn description(id: &str, doc: &'static str, programs: &[&str]) -> Cow
     doc.replace(NO_PROGRAMS, &also).into()
 }
 
-/// What to run, and where its output goes.
+/// The command, and files for its output.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     #[schema(value_type = AnyZone)]
@@ -61,7 +61,7 @@ pub struct Request {
     group: Option<String>,
 }
 
-/// How the command ended.
+/// The command's result.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Zone in which the command ran.
@@ -76,7 +76,7 @@ pub struct Response {
     stderr: String,
     /// Exit status; negative when a signal ended the command.
     returncode: i32,
-    /// Whether a part of the output is missing here.
+    /// `true` if part of the output is missing.
     truncated: bool,
     /// File that has the standard output.
     #[serde(skip_serializing_if = "Option::is_none")]

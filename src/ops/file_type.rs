@@ -1,4 +1,4 @@
-//! `shed_file_type`: what a file is, by its content.
+//! `shed_file_type`: the type of a file, by its content.
 
 use fileshed_core::inspect::DetectedType;
 use fileshed_core::size::human_size;
@@ -9,7 +9,7 @@ use super::prelude::*;
 /// `shed_file_type`
 pub struct FileType;
 
-/// Where to look.
+/// The file.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Its zone
@@ -21,12 +21,12 @@ pub struct Request {
     group: Option<String>,
 }
 
-/// What is there.
+/// The type.
 #[derive(Default, Serialize, ToSchema)]
 pub struct Response {
     /// Path of what was looked at.
     path: String,
-    /// What it is: file or directory.
+    /// Kind: file or directory.
     r#type: &'static str,
     /// Media type, such as text/plain.
     mime: String,

@@ -21,10 +21,10 @@ pub struct Request {
     group: Option<String>,
 }
 
-/// What was dropped.
+/// The dropped edit.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
-    /// What was unlocked, and whose changes are lost.
+    /// Unlocked file, and the owner of lost changes.
     message: String,
 }
 

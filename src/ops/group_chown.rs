@@ -19,7 +19,7 @@ pub struct Request {
     new_owner: String,
 }
 
-/// What changed.
+/// The owners.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Path of the file.

@@ -21,7 +21,7 @@ pub struct Request {
     mode: String,
 }
 
-/// What changed.
+/// The modes.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Path of the file.

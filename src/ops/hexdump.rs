@@ -17,7 +17,7 @@ const MOST: u64 = 4096;
 /// `shed_hexdump`
 pub struct Hexdump;
 
-/// Where to look.
+/// The range.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Its zone

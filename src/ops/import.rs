@@ -1,10 +1,10 @@
 //! `shed_import`: the files that a person brought into this conversation.
 //!
-//! They come from two sources. What was uploaded to this server lies in the zone `uploads`
-//! already: importing reports it, and puts it into a directory of its own where asked. What was
-//! attached to the chat is fetched from Open WebUI, each file by itself: one that cannot be had
-//! does not stop the others, and one that is there already is not stored again. Opening the zone
-//! does most of this; the operation is for choosing files, and says which cannot be had.
+//! They come from two sources. Files that were uploaded to this server are in the zone `uploads`
+//! already: the import lists them, and moves them into a directory if the call names one. Attachments
+//! of the chat are fetched from Open WebUI, each file by itself: a failure does not stop the others, and
+//! a file that is there already is not stored again. Opening the zone does most of this; the operation
+//! is for choosing files, and reports those that cannot be fetched.
 
 mod choice;
 mod error;
@@ -36,7 +36,7 @@ pub struct Request {
     dest_subdir: Option<String>,
 }
 
-/// What is there.
+/// The files.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Paths of the files in uploads.
@@ -47,7 +47,7 @@ pub struct Response {
     errors: Vec<String>,
 }
 
-/// What was imported so far.
+/// Files that were imported so far, and failures.
 #[derive(Default)]
 struct ImportProgress {
     imported: Vec<String>,

@@ -19,14 +19,14 @@ pub struct Request {
     group: Option<String>,
 }
 
-/// What was dropped.
+/// The dropped edit.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Zone of the file.
     zone: &'static str,
     /// Path of the file, which is unlocked.
     path: String,
-    /// Whether the working copy differed from the file.
+    /// `true` if the copy differed from the file.
     changes_discarded: bool,
 }
 

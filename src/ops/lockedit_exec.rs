@@ -29,7 +29,7 @@ pub struct Request {
     group: Option<String>,
 }
 
-/// How the command ended.
+/// The command's result.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Zone of the file.
@@ -44,7 +44,7 @@ pub struct Response {
     stderr: String,
     /// Exit status; negative when a signal ended the command.
     returncode: i32,
-    /// Whether a part of the output is missing here.
+    /// `true` if part of the output is missing.
     truncated: bool,
 }
 

@@ -32,7 +32,7 @@ pub struct Response {
     /// Text of the copy; null when it is binary.
     #[schema(required = true)]
     content: Option<String>,
-    /// Whether the working copy is no text in UTF-8.
+    /// `true` if the copy is not UTF-8 text.
     is_binary: bool,
     /// Bytes of the working copy.
     size: u64,

@@ -36,7 +36,7 @@ pub struct Response {
     bytes_written: u64,
     /// Bytes that the working copy has now.
     new_size: u64,
-    /// What was done with the content: overwrite or append.
+    /// Use of the content: overwrite or append.
     mode: &'static str,
 }
 

@@ -33,7 +33,7 @@ pub struct Response {
     path: String,
     /// Bytes that the file has now.
     size: u64,
-    /// Whether a commit was made.
+    /// `true` if committed.
     committed: bool,
 }
 

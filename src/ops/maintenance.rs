@@ -17,7 +17,7 @@ pub struct Request {
     all: bool,
 }
 
-/// What was found and cleaned.
+/// The cleaned entries.
 #[derive(Default, Serialize, ToSchema)]
 pub struct Response {
     /// Files whose locked edit was too old: unlocked.

@@ -1,4 +1,4 @@
-//! Hints for a call whose file is not found: its likely place, and the call that works.
+//! Hints for a call whose file is not found: its likely path, and the call that works.
 
 use fileshed_core::command::Ran;
 use fileshed_core::path_suggestions::{Likeness, MissingPath, PathSuggestion};
@@ -131,7 +131,8 @@ fn with_source_zone<O: Operation>(error: Error) -> Error {
     }
 }
 
-/// Where a file is that a command was to read, and the call that reads it there.
+/// Returns the hint with the likely path of a file that a command did not find, and the call that
+/// reads it there.
 pub(super) fn of_command(
     core: &Core,
     zone: &Zone<'_>,
@@ -186,7 +187,7 @@ fn not_fetched(core: &Core, caller: &Caller, missing: &MissingPath, error: Error
     }
 }
 
-/// What the caller meant, made literally.
+/// Returns the hint with the call that was probably meant.
 fn hint(
     aim: FileAccess,
     parameter: &PathParameter,

@@ -12,7 +12,7 @@ use super::answer::Picture;
 use super::effect::{Effect, FileAccess};
 use super::short_answer::Keep;
 
-/// Work that does not block, or nothing.
+/// Work that does not block; returns `None` if that is not possible.
 pub type ImmediateRun<O> =
     fn(&Core, &Caller, &<O as Operation>::Request) -> Option<Reply<<O as Operation>::Response>>;
 
@@ -47,8 +47,8 @@ pub trait Operation: Sized + 'static {
     /// `true` if it always changes something, so that a credential that only reads need not call it.
     const CHANGES: bool = false;
 
-    /// Does the work without blocking, where that can be: then no thread is asked for one. Nothing
-    /// where it is not certain, and where it would fail: [`Self::run`] says why.
+    /// Runs without blocking, if the operation can, so that the call needs no thread. Returns `None` if that
+    /// is not certain, or if it would fail: [`Self::run`] then returns the failure.
     const AT_ONCE: Option<ImmediateRun<Self>> = None;
 
     /// Its effect on the file that it is called for.

@@ -1,5 +1,5 @@
-//! `shed_parameters`: the limits and switches that a model may act on. Never a path, never a
-//! secret: what is here is chosen by name, nothing is passed on wholesale.
+//! `shed_parameters`: the limits and switches that a model may act on. It never returns a path or a
+//! secret: each setting is chosen by name.
 
 use fileshed_core::settings::NetworkMode;
 
@@ -12,7 +12,7 @@ pub struct Parameters;
 #[derive(Deserialize, ToSchema)]
 pub struct Request {}
 
-/// What is decided.
+/// The settings.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// MiB that the zones of a user may hold together.
@@ -35,13 +35,13 @@ pub struct Response {
     exec_max_per_user: u64,
     /// Mode of new files in a group: group, owner or `owner_ro`.
     group_default_mode: String,
-    /// What commands may reach: disabled, safe or all.
+    /// Network of commands: disabled, safe or all.
     network_mode: String,
     /// Bytes of output in an answer for this caller, unless the call says otherwise.
     max_output_default: u64,
     /// Bytes of output that a call may ask for at most.
     max_output_absolute: u64,
-    /// Whether databases can only be read.
+    /// `true` if databases are read-only.
     sqlite_readonly: bool,
     /// Space of a history, as a multiple of the quota.
     history_factor: u64,
@@ -55,29 +55,29 @@ pub struct Response {
     link_max_per_user: u64,
     /// Uploads and downloads of a user at once.
     transfer_max_per_user: u64,
-    /// What follows from these settings for the caller.
+    /// Effects of these settings for the caller.
     #[serde(rename = "_info")]
     info: Info,
 }
 
-/// What follows from it.
+/// The effects.
 #[derive(Serialize, ToSchema)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is an answer of its own"
 )]
 pub struct Info {
-    /// Whether commands may fetch from the network.
+    /// `true` if commands may download.
     network_enabled: bool,
-    /// Whether commands may send to the network.
+    /// `true` if commands may upload.
     network_upload_allowed: bool,
-    /// Whether the caller can have groups.
+    /// `true` if groups are possible.
     groups_available: bool,
     /// Whose workspace it is: shared or isolated.
     mode: &'static str,
-    /// Whether nobody has to say who calls.
+    /// `true` if no login is needed.
     auto_login: bool,
-    /// What the root of the compact tools is called.
+    /// Name of the root of the compact tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     effective_root: Option<String>,
     /// Why the workspace cannot be used.

@@ -11,7 +11,7 @@ use super::write::{self, Response};
 /// `shed_patch_bytes`
 pub struct PatchBytes;
 
-/// What to write, and where.
+/// Bytes and their position.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Its zone

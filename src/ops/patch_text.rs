@@ -20,7 +20,7 @@ const DIFF_LINES: usize = 50_000;
 /// `shed_patch_text`
 pub struct PatchText;
 
-/// What to write, and where.
+/// Text and its position.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Its zone

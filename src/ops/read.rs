@@ -20,7 +20,7 @@ const FILES: usize = 50;
 /// `shed_read`
 pub struct Read;
 
-/// What to read.
+/// The files.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Its zone
@@ -69,7 +69,7 @@ pub struct Response {
     start_line: u64,
     /// The number of lines that are shown.
     num_lines: u64,
-    /// Whether the answer ends before what was asked for, because it would be too long.
+    /// `true` if the answer was cut, because it would be too long.
     truncated: bool,
     /// Bytes of the file.
     file_size: u64,

@@ -24,7 +24,7 @@ pub struct Request {
     group: Option<String>,
 }
 
-/// What moved.
+/// The paths.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Zone in which it was renamed.

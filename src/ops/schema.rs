@@ -153,7 +153,7 @@ fn join(object: &mut Map<String, Value>, part: Value) {
         match (object.get_mut(&key), value) {
             (Some(Value::Object(fields)), Value::Object(more)) => fields.extend(more),
             (Some(Value::Array(names)), Value::Array(more)) => names.extend(more),
-            // What the whole says of itself counts.
+            // A value of the outer object takes precedence.
             (Some(_), _) => {}
             (None, value) => {
                 object.insert(key, value);

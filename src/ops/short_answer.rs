@@ -1,8 +1,8 @@
-//! Short answers (`Prefer: return=minimal`): what the caller cannot know yet.
+//! Short answers (`Prefer: return=minimal`): only the fields that the caller cannot know yet.
 //!
 //! Each operation lists the fields of its data that a short answer keeps ([`Operation::SHORT_ANSWER`]);
-//! the list has no default, so that a new operation decides. The rule is here: a kept field that
-//! says nothing is left out, and where nothing is left the answer says that it worked.
+//! the list has no default, so that a new operation decides. This module has the rule: a kept field
+//! without information is left out, and an answer without fields has `"success": true`.
 //!
 //! [`Operation::SHORT_ANSWER`]: super::Operation::SHORT_ANSWER
 
@@ -12,11 +12,11 @@ use serde_json::{Map, Value, json};
 /// A field of an answer's data that a short answer has.
 #[derive(Clone, Copy, Debug)]
 pub enum Keep {
-    /// Whatever it holds.
+    /// Always, with any value.
     Always(&'static str),
-    /// Unless it is false, 0, null or empty: then it is as everybody expects.
+    /// Unless it is false, 0, null or empty, which callers expect.
     Unusual(&'static str),
-    /// Unless the caller named it itself, in whatever argument.
+    /// Unless the caller named it in an argument.
     Unknown(&'static str),
     /// A list of texts: as one text, a line each, unless the caller named the only one.
     Lines(&'static str),
@@ -37,7 +37,7 @@ impl Keep {
         }
     }
 
-    /// What of it is told.
+    /// Returns the value in the short answer; `None` if the field is left out.
     fn told(self, value: Value, arguments: &Map<String, Value>) -> Option<Value> {
         match self {
             Self::Always(_) => Some(value),
@@ -49,12 +49,12 @@ impl Keep {
     }
 }
 
-/// Whether an argument is this text.
+/// Returns `true` if an argument is this string.
 fn is_given(arguments: &Map<String, Value>, value: &Value) -> bool {
     value.is_string() && arguments.values().any(|argument| argument == value)
 }
 
-/// The short form of the answer to a call with these arguments; `note` is what no field says.
+/// Returns the short form of the answer to a call with these arguments; `note` has what no field says.
 pub(super) fn success(
     kept: &[Keep],
     mut data: Map<String, Value>,
@@ -75,7 +75,7 @@ pub(super) fn success(
     Value::Object(short)
 }
 
-/// The short form of a failure: code, message and hint, and the details that neither says.
+/// Returns the short form of a failure: code, message and hint, and the details that are in neither.
 #[must_use]
 pub fn failure(error: &Error, hint: &str) -> Value {
     let mut told = json!({
@@ -95,7 +95,7 @@ pub fn failure(error: &Error, hint: &str) -> Value {
     told
 }
 
-/// Whether a value is the one that everybody expects.
+/// Returns `true` if a value is false, 0, null or empty.
 fn is_usual(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
@@ -107,7 +107,7 @@ fn is_usual(value: &Value) -> bool {
     }
 }
 
-/// Whether a text holds all of a value.
+/// Returns `true` if a text contains all of a value.
 fn is_said(words: &str, value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) => false,
@@ -118,7 +118,7 @@ fn is_said(words: &str, value: &Value) -> bool {
     }
 }
 
-/// Whether a text has a word, and not only as a part of a longer one.
+/// Returns `true` if a text has a word, not only as a part of a longer one.
 fn holds(text: &str, word: &str) -> bool {
     let part = |character: char| character.is_alphanumeric() || "._-/".contains(character);
     let goes_on = |character: Option<char>| character.is_some_and(part);
@@ -132,7 +132,7 @@ fn lines(list: &Value) -> Option<Value> {
     (!texts.is_empty()).then(|| texts.join("\n").into())
 }
 
-/// Objects as CSV, without columns that no row has; nothing where there is no row.
+/// Returns objects as CSV, without columns that no row has; `None` if there are no rows.
 pub(crate) fn table(columns: &[&str], rows: &[Value]) -> Option<String> {
     if rows.is_empty() {
         return None;
@@ -143,8 +143,8 @@ pub(crate) fn table(columns: &[&str], rows: &[Value]) -> Option<String> {
     Some(csv(&held, rows.iter().map(|row| |name: &str| &row[name])))
 }
 
-/// Rows in CSV (RFC 4180, lines end with LF), below their columns. NULL is nothing, an empty text
-/// is `""`, a BLOB is base64.
+/// Returns rows as CSV (RFC 4180, lines end with LF), below their columns. NULL is an empty field, an
+/// empty string is `""`, a BLOB is base64.
 pub(super) fn csv<'a, R: Fn(&str) -> &'a Value>(
     columns: &[&str],
     rows: impl Iterator<Item = R>,

@@ -1,4 +1,4 @@
-//! `shed_tree`: what is in a directory, drawn.
+//! `shed_tree`: the entries of a directory, drawn as a tree.
 
 use std::fmt::Write;
 
@@ -12,16 +12,16 @@ use fileshed_core::{Hint, Repeat, Zone, ZonePath, ends_soon};
 use super::arguments::at_least;
 use super::prelude::*;
 
-/// Entries of one directory that are drawn.
+/// Most entries of one directory that are drawn.
 const ENTRIES: usize = 100;
 
-/// Lines of the whole drawing.
+/// Most lines of the whole drawing.
 const LINES: usize = 2000;
 
 /// `shed_tree`
 pub struct Tree;
 
-/// Where to begin.
+/// The directory.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone to list

@@ -7,19 +7,19 @@ use fileshed_core::{Zone, ZonePath, changes};
 
 use super::prelude::*;
 
-/// Files that are named.
+/// Most files that are listed.
 const NAMED: usize = 50;
 
-/// Entries that a sentence names.
+/// Most entries that a sentence names.
 const SHOWN: usize = 3;
 
 /// `shed_unzip`
 pub struct Unzip;
 
-/// What to unpack.
+/// The archive.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Where the files go
+    /// Zone for the files
     #[schema(value_type = WritableZone)]
     zone: String,
     /// The archive
@@ -35,7 +35,7 @@ pub struct Request {
     encoding: Option<String>,
 }
 
-/// What was unpacked.
+/// Unpacked files.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Path of the archive.
@@ -50,7 +50,7 @@ pub struct Response {
     files_count: u64,
     /// Paths of the first 50 files, below the destination.
     files: Vec<String>,
-    /// Whether there are more files than are listed.
+    /// `true` if not all files are listed.
     truncated: bool,
     /// The encoding that was guessed for names that are not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]

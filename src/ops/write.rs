@@ -33,7 +33,7 @@ pub(super) fn drop_what_overwrite_ignores(arguments: &mut Map<String, Value>) {
     }
 }
 
-/// Outside groups there are no modes: the parameter means nothing there, whatever it holds.
+/// Removes the parameter `mode` if it is empty, or outside groups, where files have no mode.
 pub(super) fn drop_mode_outside_groups(arguments: &mut Map<String, Value>) {
     let zone = arguments.get("zone").and_then(Value::as_str);
     let in_group = zone.is_some_and(|zone| ZoneName::parse(zone).ok() == Some(ZoneName::Group));
@@ -43,14 +43,14 @@ pub(super) fn drop_mode_outside_groups(arguments: &mut Map<String, Value>) {
     }
 }
 
-/// What was written: the answer of every operation that writes one file.
+/// The written file: answer of every operation that writes one file.
 #[derive(Default, Serialize, ToSchema)]
 pub struct Response {
     /// Path of the file inside its zone.
     pub(super) path: String,
     /// Zone of the file.
     pub(super) zone: &'static str,
-    /// Where the content went: a value of the parameter `position`, or `overwrite`.
+    /// Position of the content: a value of `position`, or `overwrite`.
     pub(super) position: &'static str,
     /// Lines that are new or gone; for text only.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ pub struct Response {
     pub(super) created: bool,
     /// Bytes that the file has now.
     pub(super) file_size: u64,
-    /// What `safe` was, which has no effect; true where there is no such parameter.
+    /// Value of `safe`, which has no effect; true if there is no such parameter.
     pub(super) safe_mode: bool,
     /// Places that the pattern matched; for text only.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ pub struct Response {
     /// Name of the group, where the zone is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) group: Option<String>,
-    /// Who may change the file now, in a group: group, owner or `owner_ro`.
+    /// Mode of the file now, in a group: group, owner or `owner_ro`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) mode: Option<&'static str>,
 }

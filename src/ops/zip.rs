@@ -12,7 +12,7 @@ use super::prelude::*;
 /// `shed_zip`
 pub struct Zip;
 
-/// What to pack.
+/// The source.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of src
@@ -29,7 +29,7 @@ pub struct Request {
     group: Option<String>,
 }
 
-/// What was packed.
+/// The archive.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Path of what was packed.

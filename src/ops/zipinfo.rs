@@ -1,4 +1,4 @@
-//! `shed_zipinfo`: what an archive holds, without unpacking it.
+//! `shed_zipinfo`: the entries of an archive, without unpacking it.
 
 use fileshed_core::archive::{Archive, ArchiveMember, space_saved};
 use fileshed_core::size::human_size;
@@ -26,7 +26,7 @@ pub struct Request {
     encoding: Option<String>,
 }
 
-/// What it says it has.
+/// The listed entries.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Path of the archive.
@@ -43,7 +43,7 @@ pub struct Response {
     compression_ratio: String,
     /// The first 100 entries.
     files: Vec<ArchiveMember>,
-    /// Whether there are more entries than are listed.
+    /// `true` if not all entries are listed.
     truncated: bool,
     /// The encoding that was guessed for names that are not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! Arguments with which an operation cannot run, and what to do about them.
+//! Failures of arguments with which an operation cannot run, and their hints.
 
 use fileshed_core::{Hint, NextCall, Repeat, diagnostics};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::{Operation, parameters};
 /// Parameters that only bound the work: without one the call means the same.
 const BOUNDS: &[&str] = &["timeout", "max_output", "depth", "limit"];
 
-/// Returns what a schema says of a parameter, for hints.
+/// Returns the description of a parameter from a schema, after a colon, for hints.
 pub(super) fn meaning(property: &Value) -> String {
     let words = property["enum"].as_array().into_iter().flatten();
     let words: Vec<&str> = words.filter_map(Value::as_str).collect();
@@ -57,11 +57,11 @@ diagnostics! {
         /// A required parameter is missing or null.
         #[error("parameter `{parameter}` is required")]
         Missing {
-            /// Which one.
+            /// The parameter.
             parameter: String => ["content".to_owned(), "src_path".to_owned()],
-            /// Those that are missing besides.
+            /// Other missing parameters.
             others: Vec<String> => [Vec::new(), vec!["content".to_owned()]],
-            /// What it is.
+            /// The description of the parameter, after a colon.
             meaning: String = ": The new text".to_owned(),
             /// The call that was probably meant.
             meant: Option<Box<Repeat>> => [None, Some(Box::new(Repeat::with("src_path", "a.md").and_without("path")))],
@@ -74,18 +74,18 @@ diagnostics! {
             },
             details: { "parameter": parameter },
         },
-        /// What the operation does not have, in a call that changes something.
+        /// An unknown parameter, in a call that changes something.
         #[error("there is no parameter `{parameter}`{}", meant.names())]
         Unknown {
-            /// How it is written.
+            /// Its name in the call.
             parameter: String => ["path".to_owned(), "target".to_owned(), "dry_run".to_owned()],
-            /// What it stands for.
+            /// The parameters, or the call, that it may stand for.
             meant: Meant => [
                 Meant::Call(Repeat::with("dest", "z.zip").and_without("path")),
                 Meant::OneOf(vec!["src".to_owned(), "dest".to_owned()]),
                 Meant::OneOf(Vec::new()),
             ],
-            /// What there is.
+            /// The parameters of the operation.
             allowed: Vec<String> = vec!["zone".to_owned(), "path".to_owned()],
         } => {
             code: InvalidParameter,
@@ -119,7 +119,7 @@ diagnostics! {
         /// A value of the wrong type.
         #[error("parameter `{parameter}` must be {}, got: {} ({})", expected.name(), received.shown, received.kind)]
         Type {
-            /// Which one.
+            /// The parameter.
             parameter: String => ["path".to_owned(), "timeout".to_owned(), "overwrite".to_owned()],
             /// The value received.
             received: ReceivedValue => [
@@ -127,15 +127,15 @@ diagnostics! {
                 ReceivedValue::of(&serde_json::json!("soon")),
                 ReceivedValue::of(&serde_json::json!("yes")),
             ],
-            /// What is taken.
+            /// The accepted type.
             expected: ParameterType => [
                 ParameterType::Text,
                 ParameterType::Integer,
                 ParameterType::Boolean,
             ],
-            /// What was probably meant.
+            /// The value that was probably meant.
             meant: Option<Box<Value>> => [None, None, Some(Box::new(true.into()))],
-            /// What it is.
+            /// The description of the parameter, after a colon.
             meaning: String = ": Path inside the zone".to_owned(),
         } => {
             code: InvalidParameter,
@@ -152,7 +152,7 @@ diagnostics! {
         /// A word that is none of those allowed.
         #[error("parameter `{parameter}` must be one of {}, got: {}", allowed.join(", "), received.shown)]
         Choice {
-            /// Which one.
+            /// The parameter.
             parameter: String = "position".to_owned(),
             /// The value received.
             received: ReceivedValue => [
@@ -161,7 +161,7 @@ diagnostics! {
             ],
             /// The word that was probably meant.
             meant: Option<String> => [Some("replace".to_owned()), None],
-            /// What is taken.
+            /// The accepted words.
             allowed: &'static [&'static str] = &["start", "end", "before", "after", "replace"],
         } => {
             code: InvalidParameter,
@@ -192,11 +192,11 @@ diagnostics! {
         /// A number out of its range.
         #[error("parameter `{parameter}` must be {range}, got: {received}")]
         Range {
-            /// Which one.
+            /// The parameter.
             parameter: &'static str => ["depth", "offset"],
             /// The value received.
             received: i64 = -1,
-            /// What is taken.
+            /// The accepted range.
             range: &'static str = "at least 0",
         } => {
             code: InvalidParameter,
@@ -211,7 +211,7 @@ diagnostics! {
         /// list without one of its members.
         #[error("parameter `{parameter}` does not fit: {reason}")]
         Form {
-            /// Which one.
+            /// The parameter.
             parameter: String = "replacements".to_owned(),
             /// The words of serde.
             reason: String = "missing field `target`".to_owned(),
@@ -264,7 +264,7 @@ fn quoted(names: &[String]) -> String {
     names.join(" or ")
 }
 
-/// What to do about a parameter that the call can do without.
+/// Returns the hint for a parameter that the call can leave out.
 fn give_or_leave(parameter: &str, range: &str) -> Hint {
     Hint::from(format!("give `{parameter}` as {range}, or ")).again(Repeat::without(parameter))
 }

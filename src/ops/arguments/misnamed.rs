@@ -47,19 +47,19 @@ const NAMES: &[(&str, &str)] = &[
     ("group", "group_id group_name"),
 ];
 
-/// Returns `true` if an argument that is no parameter stands for one of them.
+/// Returns `true` if an unknown argument may stand for a parameter.
 pub(in crate::ops) fn is_other_name(schema: &Value, written: &str) -> bool {
     !other_names(schema, written).is_empty()
 }
 
-/// The parameters for which an argument that is none may stand.
+/// Returns the parameters that an unknown argument may stand for.
 pub(super) fn other_names<'s>(schema: &'s Value, written: &str) -> Vec<&'s str> {
     let properties = schema["properties"].as_object();
     let names = properties.into_iter().flatten();
     parameters(written, names.map(|(name, _)| name.as_str()))
 }
 
-/// What an argument that is no parameter was meant for, among those that are not given.
+/// The probable meaning of an unknown argument, among the parameters that are not given.
 #[derive(Debug)]
 pub(in crate::ops) enum Meant {
     /// The call that was meant.
@@ -68,7 +68,7 @@ pub(in crate::ops) enum Meant {
     OneOf(Vec<String>),
 }
 
-/// What the argument `written`, which is no parameter, was meant for.
+/// Returns the probable meaning of the unknown argument `written`.
 pub(super) fn meant_by(schema: &Value, arguments: &Map<String, Value>, written: &str) -> Meant {
     let properties = schema["properties"].as_object().into_iter().flatten();
     let absent = properties.filter(|(name, _)| !arguments.contains_key(*name));
@@ -91,8 +91,8 @@ pub(super) fn meant_by(schema: &Value, arguments: &Map<String, Value>, written: 
     Meant::OneOf(called.into_iter().map(str::to_owned).collect())
 }
 
-/// The call that was meant by arguments without some required ones. Nothing where one of them is
-/// still missing, or where an argument is left over: what it was to do would not be done.
+/// Returns the call that was probably meant by arguments without some required ones. `None` if one of
+/// those is still missing, or if an argument is left over, which would have no effect.
 pub(super) fn meant(
     schema: &Value,
     arguments: Map<String, Value>,

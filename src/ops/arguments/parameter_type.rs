@@ -1,4 +1,4 @@
-//! The types that a parameter may have, and what models write for them.
+//! The types that a parameter may have, and the values that models write for them.
 
 use serde_json::Value;
 
@@ -127,7 +127,7 @@ fn boolean(value: &Value) -> Option<bool> {
     }
 }
 
-/// What a raw argument means where it can only be true or false.
+/// Returns the meaning of a raw argument that must be true or false; `None` if it is neither.
 pub(super) fn truth(value: &Value) -> Option<bool> {
     let word = match value {
         Value::Bool(flag) => return Some(*flag),
@@ -142,7 +142,7 @@ pub(super) fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-/// Whether a raw argument means true.
+/// Returns `true` if a raw argument means true.
 pub(in crate::ops) fn is_true(value: &Value) -> bool {
     boolean(value) == Some(true)
 }

@@ -1,11 +1,11 @@
-//! A guide for who was offered only some of the operations.
+//! Guides for callers that were offered only some of the operations.
 
 use fileshed_core::Toolset;
 
 use crate::ops::OPERATIONS;
 
-/// The guide without what needs operations that are not in the toolset: sections most of whose
-/// calls are gone, calls, and sentences.
+/// Returns a guide without the calls and sentences that name operations outside the toolset, and without
+/// the sections that lose most of their calls.
 pub(super) fn guide(text: &str, toolset: Toolset) -> String {
     let is_foreign = |text: &str| {
         let mut others = OPERATIONS.iter().filter(|entry| !entry.is_in(toolset));
@@ -24,7 +24,7 @@ pub(super) fn guide(text: &str, toolset: Toolset) -> String {
     kept.replace("```json\n```\n\n", "").trim_end().to_owned() + "\n"
 }
 
-/// Whether a text names an operation, and not one whose name only begins so.
+/// Returns `true` if a text names an operation, not only as the beginning of a longer name.
 fn names(text: &str, operation: &str) -> bool {
     text.match_indices(operation).any(|(at, _)| {
         let after = text[at + operation.len()..].chars().next();
@@ -32,7 +32,7 @@ fn names(text: &str, operation: &str) -> bool {
     })
 }
 
-/// The lines, without the calls and sentences that name what is not offered.
+/// Returns the lines without the calls and sentences that name operations that are not offered.
 fn lines(section: &str, is_foreign: &dyn Fn(&str) -> bool) -> String {
     let mut kept = String::new();
     for line in section.split_inclusive('\n') {

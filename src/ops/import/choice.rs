@@ -1,4 +1,4 @@
-//! What there is to import, and which of it is meant.
+//! Files that can be imported, and the choice among them.
 
 use fileshed_core::chat_host::Attachment;
 use fileshed_core::zone::portable_name;
@@ -7,9 +7,9 @@ use fileshed_core::{Error, ZonePath};
 /// Files of both sources.
 #[derive(Clone, Default)]
 pub(super) struct Choice {
-    /// In the zone already.
+    /// Files in the zone already.
     pub(super) uploaded: Vec<ZonePath>,
-    /// In the chat.
+    /// Attachments of the chat.
     pub(super) attached: Vec<Attachment>,
 }
 
@@ -18,7 +18,7 @@ impl Choice {
         self.uploaded.is_empty() && self.attached.is_empty()
     }
 
-    /// Those that `filename` means: a path, a name that only one has, an id.
+    /// Returns the files that `filename` names by their path, a name that only one has, or an id.
     pub(super) fn only(&self, filename: &str) -> Result<Self, Error> {
         let attached: Vec<_> = self.attached_as(filename).into_iter().cloned().collect();
         let uploaded = match ZonePath::parse("filename", filename) {

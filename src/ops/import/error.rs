@@ -1,4 +1,4 @@
-//! Nothing to import, and what would have to be otherwise.
+//! Failures of an import without files, and their hints.
 
 use fileshed_core::diagnostics::Facts;
 use fileshed_core::{Error, Hint, NextCall, diagnostics};
@@ -18,7 +18,7 @@ pub(super) enum Unknown {
 }
 
 diagnostics! {
-    /// Nothing to import.
+    /// Why there is no file to import.
     #[derive(Debug, thiserror::Error)]
     pub(super) enum ImportError {
         /// The person brought nothing.
@@ -30,7 +30,7 @@ diagnostics! {
                 .call(NextCall::new("shed_help").with("howto", "upload"))
                 .say(" says how"),
         },
-        /// As far as can be known.
+        /// The conversation has no uploads, and its attachments cannot be listed.
         #[error(
             "no files were uploaded in this conversation, and those of the chat are not known: {0}"
         )]
@@ -40,16 +40,16 @@ diagnostics! {
                 .say(" makes a page where the person brings files"),
             details: with_setting(Facts::new(), Some(*missing)),
         },
-        /// Or nothing of that name.
+        /// No file has that name.
         #[error("parameter `filename`: no file of this conversation is called `{filename}`")]
         NoSuch {
-            /// What was asked for.
+            /// The requested name.
             filename: String = "reprt.pdf".to_owned(),
-            /// What may have been meant.
+            /// The nearest name.
             nearest: Option<String> => [Some("report.pdf".to_owned()), None],
-            /// What there is.
+            /// Names of the files.
             available: Vec<String> = vec!["report.pdf".to_owned()],
-            /// Why there may be more.
+            /// Why there may be more files.
             missing: Option<MissingSource> = None,
         } => {
             code: FileNotFound,
@@ -66,7 +66,7 @@ diagnostics! {
     }
 }
 
-/// What stands between this server and the files of the chat.
+/// Missing condition for listing the files of the chat.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 pub(super) enum MissingSource {
     #[error("this server is not connected to Open WebUI (`openwebui_api_url` is not set)")]
@@ -88,7 +88,7 @@ impl MissingSource {
 }
 
 impl ImportError {
-    /// The failure where there is no such file among `all`, as far as they are known.
+    /// Returns the failure if there is no such file among `all`, as far as they are known.
     pub(super) fn nothing(filename: Option<&str>, all: &Choice, unknown: Option<Unknown>) -> Error {
         let missing = match unknown {
             None => None,
@@ -121,7 +121,7 @@ fn facts(filename: &str, available: &[String]) -> Facts {
     ])
 }
 
-/// The facts, and the setting without which nobody knows more.
+/// Adds the name of the missing setting to the facts.
 fn with_setting(mut facts: Facts, missing: Option<MissingSource>) -> Facts {
     if let Some(setting) = missing.and_then(MissingSource::setting) {
         facts.insert("missing_setting".to_owned(), setting.into());

@@ -1,4 +1,4 @@
-//! The answer of `shed_sqlite`: what a statement gave, or what an import did.
+//! The answer of `shed_sqlite`: the result of a statement or of an import.
 
 use fileshed_core::ZoneName;
 use fileshed_core::databases::{CsvFile, DatabaseOutcome, IfExists, ImportInfo, ImportedTable};
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::ops::Reply;
 
-/// What was found or done.
+/// The result.
 #[derive(Default, Serialize, ToSchema)]
 pub struct Response {
     /// Path of the database; absent after an import.
@@ -26,7 +26,7 @@ pub struct Response {
     /// Rows in this answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) row_count: Option<u64>,
-    /// Whether the statement gives more rows than this answer has.
+    /// `true` if the statement has more rows than this answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<bool>,
     /// Rows that the statement gives in all, where that is known.
@@ -35,7 +35,7 @@ pub struct Response {
     /// Rows that this answer might hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit_applied: Option<u64>,
-    /// What is shown otherwise than it is stored.
+    /// Values shown otherwise than stored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
     /// Rows that the statement changed.
@@ -71,7 +71,7 @@ pub struct Response {
     /// Rows that were imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rows_imported: Option<u64>,
-    /// What was asked for in case the table was there: fail, replace or append.
+    /// Requested action if the table exists: fail, replace or append.
     #[serde(skip_serializing_if = "Option::is_none")]
     if_exists: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +92,7 @@ pub(super) struct SheetTable {
     columns: String,
 }
 
-/// The answer to a call, and what was done in a few words.
+/// Returns the answer to a call, with a short sentence about the result.
 pub(super) fn reply(
     outcome: DatabaseOutcome,
     path: String,
@@ -224,7 +224,7 @@ pub(super) fn with_types(types: &Map<String, Value>) -> String {
 const FLAWED: &str =
     "bytes that are not UTF-8 are stored as U+FFFD; `encoding` says how the file is meant";
 
-/// What an import did not store, and in which rows of the file.
+/// Returns the note about fields that an import did not store, with their rows in the file.
 fn lost(imported: &ImportedTable) -> Option<String> {
     let (lost, cut) = (&imported.lost_in_rows, imported.info.rows_cut);
     let rows: Vec<String> = lost.iter().map(u64::to_string).collect();
