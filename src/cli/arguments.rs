@@ -40,7 +40,7 @@ struct Arguments {
     command: Option<Command>,
 }
 
-/// What the program is asked to do.
+/// Commands of the program.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve until told to stop (the default)
@@ -98,12 +98,12 @@ pub enum Command {
     Openwebui(OpenWebUiCommand),
 }
 
-/// What the program was started with.
+/// The parsed command line.
 #[derive(Debug)]
 pub struct ProgramArguments {
-    /// What it is asked to do.
+    /// The command.
     pub command: Command,
-    /// What decides its configuration.
+    /// Sources of the configuration.
     pub inputs: Inputs,
 }
 

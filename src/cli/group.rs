@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::table::{ListOptions, print_table};
 use super::{CommandFailure, print};
 
-/// What to do with groups.
+/// Commands for groups.
 #[derive(Debug, Subcommand)]
 pub enum GroupCommand {
     /// Make a group and print its id
@@ -18,10 +18,10 @@ pub enum GroupCommand {
         /// 1 to 64 of A-Z a-z 0-9 . _ -; without this, a new UUID
         #[arg(long, value_name = "ID", value_parser = GroupId::parse)]
         id: Option<GroupId>,
-        /// What people call it
+        /// Display name
         #[arg(long, value_name = "TEXT")]
         name: String,
-        /// What it is for
+        /// Its purpose
         #[arg(long, value_name = "TEXT", default_value = "")]
         description: String,
         /// User ids, comma-separated

@@ -12,20 +12,20 @@ use crate::config::{Config, one_of};
 use crate::http::McpToolset;
 
 names! {
-    /// How a client reaches the process.
+    /// Transport between a client and the process.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(super) enum Transport {
-        /// On its standard streams.
+        /// The standard streams.
         Stdio = "stdio",
-        /// At an address.
+        /// HTTP at an address.
         StreamableHttp = "streamable-http",
     }
 }
 
-/// How to serve one person.
+/// Arguments of `mcp`.
 #[derive(Debug, Args)]
 pub struct McpArguments {
-    /// How the client reaches it: on its standard streams, or at /mcp of an address
+    /// Transport: the standard streams, or HTTP at /mcp of an address
     #[arg(long, value_name = "transport", default_value = "stdio",
         value_parser = one_of(Transport::NAMES, Transport::parse))]
     transport: Transport,
@@ -48,17 +48,17 @@ pub struct McpArguments {
     user: Option<UserId>,
 }
 
-/// What is to be served.
+/// Surfaces that the process serves.
 #[derive(Debug)]
 pub enum Serving {
-    /// All addresses, with these tools at `/mcp`.
+    /// All HTTP endpoints, with these tools at `/mcp`.
     Addresses(McpToolset),
-    /// Standard streams, for this caller.
+    /// The protocol on standard streams, for this caller.
     Streams(McpToolset, Box<Caller>),
 }
 
 impl McpArguments {
-    /// What must be true of the flags together.
+    /// Fails for flags that contradict each other.
     pub(super) fn check(&self) -> Result<(), clap::Error> {
         let fault = match self.transport {
             Transport::Stdio if self.host.is_some() || self.port.is_some() => {
@@ -75,7 +75,7 @@ impl McpArguments {
         ))
     }
 
-    /// The settings that the flags stand for.
+    /// Returns the setting that the flags override, with its value.
     pub(super) fn settings(&self) -> Option<(String, String)> {
         if self.transport == Transport::Stdio || (self.host, self.port) == (None, None) {
             return None;
@@ -98,7 +98,7 @@ impl McpArguments {
         })
     }
 
-    /// What is to be served with this configuration.
+    /// Returns the surfaces to serve with this configuration.
     pub(super) fn serving(self, config: &Config) -> Result<Serving, CommandFailure> {
         if self.transport == Transport::StreamableHttp {
             return Ok(Serving::Addresses(self.toolset));

@@ -1,4 +1,4 @@
-//! `fileshed openwebui`: this server in Open WebUI.
+//! `fileshed openwebui`: registers this server in Open WebUI.
 
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ use crate::openwebui::register::{
     ConnectionFileOptions, Grantee, RegisterOptions, connection_file, register,
 };
 
-/// What to do with Open WebUI.
+/// Commands for Open WebUI.
 #[derive(Debug, Subcommand)]
 pub enum OpenWebUiCommand {
     /// Make or renew the connection to this server; what is not said stays as it is
@@ -34,7 +34,7 @@ impl OpenWebUiCommand {
         Ok(())
     }
 
-    /// What it says of the configuration, for this run.
+    /// Returns the setting that the arguments override for this run, with its value.
     pub(super) fn setting(&self) -> Option<(String, String)> {
         let Self::Register(options) = self else {
             return None;

@@ -1,5 +1,5 @@
-//! `fileshed registry` and `fileshed data`: the parts of the store that hold no files of people:
-//! where the registry is kept, and the way on where a part is lost and no backup has it.
+//! `fileshed registry` and `fileshed data`: copy the registry to another place, and continue without a
+//! part of the store that is lost and that no backup has.
 
 use std::process::ExitCode;
 
@@ -10,15 +10,15 @@ use fileshed_core::store::DataPart;
 use super::{CommandFailure, cannot_open, name_directory, print, print_all};
 use crate::config::{Config, one_of};
 
-/// What to do with the registry.
+/// Commands for the registry.
 #[derive(Debug, Subcommand)]
 pub enum RegistryCommand {
     /// Copy every row to another place, compare them, and set the old ones aside; while no server runs
     Copy {
-        /// Where the rows are: file (beside the data), setting (what `registry` says), or an address
+        /// Source: file (beside the data), setting (what `registry` says), or an address
         #[arg(long, value_name = "place")]
         from: RegistryPlace,
-        /// Where they go: the same
+        /// Destination, as --from
         #[arg(long, value_name = "place")]
         to: RegistryPlace,
     },
@@ -29,7 +29,7 @@ pub enum RegistryCommand {
 pub enum RegistryPlace {
     /// The file beside the data.
     File,
-    /// What the configuration says.
+    /// The registry of the configuration.
     Setting,
     /// A database.
     Database(RegistryUrl),
@@ -79,12 +79,12 @@ impl RegistryCommand {
     }
 }
 
-/// What to do with the data directory.
+/// Commands for the data directory.
 #[derive(Debug, Subcommand)]
 pub enum DataCommand {
     /// Go on without a pepper or registry that no backup has; says what is lost with it
     AcceptLoss {
-        /// What is lost: the server does not start without it, and says so
+        /// Lost part: the server does not start without it, and says so
         #[arg(value_parser = one_of(DataPart::NAMES, DataPart::parse))]
         part: DataPart,
         /// It is meant: without this nothing is changed

@@ -1,5 +1,5 @@
-//! `fileshed tenant`: users and groups alike, as whole units: what they have, how much they may, how
-//! they move to another installation, and their end.
+//! `fileshed tenant`: users and groups as whole units: their usage and quotas, their move to another
+//! installation, and their removal.
 
 use std::io::{BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::table::{ListOptions, cell, print_table};
 use super::{CommandFailure, print, print_all, state, tell};
 
-/// What to do with users and groups.
+/// Commands for users and groups.
 #[derive(Debug, Subcommand)]
 pub enum TenantCommand {
     /// List users and groups, the largest first: kind, id, directory, bytes, quota in MiB, files, last
@@ -25,7 +25,7 @@ pub enum TenantCommand {
     Show(OneTenant),
     /// Give a user or a group a quota of its own, at once
     Quota {
-        /// Whose quota it is
+        /// The tenant
         #[command(flatten)]
         tenant: OneTenant,
         /// Space in MiB
@@ -38,11 +38,11 @@ pub enum TenantCommand {
     /// Write everything of a user or a group to standard output, as a ZIP archive; changes of its files
     /// wait meanwhile
     Export(OneTenant),
-    /// Bring in what `tenant export` wrote, from standard input; of whom it is nothing may be here
+    /// Bring in what `tenant export` wrote, from standard input; the tenant must not exist yet
     Import,
     /// Remove a user, or the files of a group, history included
     Delete {
-        /// Who is removed
+        /// The tenant
         #[command(flatten)]
         tenant: OneTenant,
         /// The id once more: without this nothing is removed

@@ -1,4 +1,4 @@
-//! `fileshed token` and `fileshed login-link`: personal tokens, and links that let somebody into the page.
+//! `fileshed token` and `fileshed login-link`: personal tokens, and links that sign a user in on the page.
 
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ use super::table::{ListOptions, print_table};
 use super::{CommandFailure, open, print};
 use crate::config::{Config, local_address, one_of};
 
-/// What to do with tokens.
+/// Commands for tokens.
 #[derive(Debug, Subcommand)]
 pub enum TokenCommand {
     /// Make a token and print it: it is not shown again
@@ -21,7 +21,7 @@ pub enum TokenCommand {
         /// The user whose workspace the token opens
         #[arg(long, value_name = "ID", value_parser = UserId::parse)]
         user: UserId,
-        /// What it allows; `admin` is `write`, and administering this server
+        /// Rights; `admin` is `write`, and administering this server
         #[arg(
             long,
             value_name = "scope",
@@ -32,7 +32,7 @@ pub enum TokenCommand {
         /// Days after which it ends; without this, never
         #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
         expires_days: Option<u32>,
-        /// What it is for
+        /// Its purpose
         #[arg(long, value_name = "TEXT", default_value = "")]
         label: String,
     },
@@ -82,7 +82,7 @@ impl TokenCommand {
     }
 }
 
-/// What the name of a scope allows.
+/// Returns the rights of a scope's name.
 fn rights(name: &str) -> Option<(Scope, Role)> {
     match name {
         "admin" => Some((Scope::Write, Role::Admin)),

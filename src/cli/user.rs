@@ -1,4 +1,4 @@
-//! `fileshed user`: who has something here, and how they end.
+//! `fileshed user`: lists, suspends and removes users.
 
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::table::{ListOptions, print_table};
 use super::{CommandFailure, print, print_all, state};
 
-/// What to do with users.
+/// Commands for users.
 #[derive(Debug, Subcommand)]
 pub enum UserCommand {
     /// List the users: id, directory, bytes, files, tokens and links that work, active or
@@ -33,7 +33,7 @@ pub enum UserCommand {
         /// The user to be removed
         #[command(flatten)]
         user: OneUser,
-        /// Who gets the files of groups that the user owns; without this they stay as they are
+        /// New owner of the user's files in groups; without this they stay as they are
         #[arg(long, value_name = "ID", value_parser = UserId::parse)]
         give_to: Option<UserId>,
         /// It is meant: without this nothing is removed
