@@ -1,9 +1,9 @@
 //! The fileshed server: operations, HTTP, configuration and command line over
 //! [`fileshed_core`].
 //!
-//! [`ops`] is what can be done, [`http`] how it is reached, [`openapi`] how it is described,
-//! [`config`] what an administrator decides, [`openwebui`] the application that people chat in,
-//! [`cli`] the program itself.
+//! [`ops`] has the operations, [`http`] the surfaces over HTTP, [`openapi`] the description of the
+//! operations, [`config`] the settings, [`openwebui`] the client of the application that people chat
+//! in, and [`cli`] the program itself.
 //!
 //! A module uses only modules of the lines below it:
 //!
@@ -16,8 +16,8 @@
 //! json     content_type
 //! ```
 //!
-//! What belongs together is put together here, in [`app`], and in `main.rs`; `.ci/layers.py` finds
-//! whoever looks up.
+//! The modules are connected here, in [`app`], and in `main.rs`; `.ci/layers.py` finds a module that
+//! uses one above it.
 
 use std::sync::Arc;
 
@@ -39,8 +39,8 @@ pub mod openwebui;
 pub mod ops;
 pub mod status;
 
-/// The whole server without a socket: the router over `core`, which is connected to the Open WebUI
-/// that `config` names.
+/// Returns the whole server without a socket: the router over `core`, which is connected to the Open
+/// WebUI that `config` names.
 pub fn app(core: Arc<Core>, config: &Config) -> Router {
     app_with_tools(core, config, McpToolset::default())
 }

@@ -49,7 +49,7 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, CommandFailure> 
     let retention = core.admin.start_retention()?;
     let recovery = core.admin.start_instance_recovery()?;
     let recorder = core.store.start_recording_calls()?;
-    // What still runs when a stop is asked for may run to its own end, commands included.
+    // Calls that run when the server is told to stop may finish, commands included.
     let patience = timings::seconds(config.core.exec_timeout_max + 5);
     let mut builder = match serving {
         Serving::Addresses(_) => Builder::new_multi_thread(),
@@ -129,7 +129,7 @@ fn addresses(
         let reached = Arc::clone(core);
         let entered = tokio::task::spawn_blocking(move || reached.runs.receives_calls_at(address));
         entered.await.map_err(std::io::Error::other)??;
-        // Who reads the next line may stop the server.
+        // The handler is set before the next line, because its reader may stop the server at once.
         let stop = http::ShutdownSignal::listen()?;
         tracing::info!(%address, "listening");
         cli::report(config, address);
@@ -145,7 +145,7 @@ fn addresses(
         let on_event = |event| match event {
             http::ServingEvent::NoWatches => core.runs.end_most_watches(),
             http::ServingEvent::Draining => core.store.drain(),
-            // What waits for a background process waits no longer.
+            // Calls that wait for a background process stop waiting.
             http::ServingEvent::Stopping => core.runs.processes.stop(),
         };
         let at_rest = || {

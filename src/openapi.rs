@@ -17,16 +17,16 @@ use crate::status::statuses;
 mod files;
 mod groups;
 
-/// What the document is called.
+/// Title of the document.
 pub const TITLE: &str = "fileshed";
 
-/// The document of a toolset.
+/// Returns the document of a toolset.
 #[must_use]
 pub fn document(toolset: Toolset) -> Value {
     document_with(toolset, &[])
 }
 
-/// The document of a toolset, on a server whose administrator added these programs.
+/// Returns the document of a toolset, on a server whose administrator added these programs.
 pub(crate) fn document_with(toolset: Toolset, programs: &[&str]) -> Value {
     let offered = || OPERATIONS.iter().filter(|entry| entry.is_in(toolset));
     let mut paths: Map<String, Value> = offered()

@@ -25,7 +25,7 @@ macro_rules! settings {
 
 /// Every setting, in the order in which help and `fileshed config` show them.
 pub static SETTINGS: &[Setting] = settings! {
-    // Where and for whom.
+    // Address, keys and headers.
     open "bind" bind: "Address and port to listen on";
     secret "api_keys" api_keys:
         "Service keys, comma-separated: who has one may name its users; auto makes one";
