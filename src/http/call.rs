@@ -1,6 +1,6 @@
-//! The way of every call: identify, admit, read the body, run on the blocking pool, answer.
+//! Steps of every call: identify, admit, read the body, run on the blocking pool, answer.
 //!
-//! Surfaces decode requests and render answers; what lies between is here, once for all of them. A
+//! Surfaces decode requests and render answers; the steps between are here, once for all surfaces. A
 //! permit stays with the work that it was taken for until that work ends, also if the client hangs up.
 
 use std::convert::Infallible;

@@ -19,8 +19,8 @@ pub(super) struct Cookie {
 }
 
 impl Cookie {
-    /// A cookie that is sent with requests to `path` and below, from the root of the public address,
-    /// which is empty where nobody said it.
+    /// Returns a cookie that is sent with requests to `path` and below, relative to the path of the public
+    /// URL, which is empty if not configured.
     pub(super) fn new(name: &str, public_url: &str, path: &str) -> Self {
         let (scheme, rest) = public_url.split_once("://").unwrap_or_default();
         let base = rest.find('/').map_or("", |begin| &rest[begin..]);

@@ -1,8 +1,8 @@
 //! WebDAV (RFC 4918) at `/dav`: the tree of a caller as a drive of any system.
 //!
-//! The methods, their conditions, locks and XML are the library's; what it does to files is done by the
-//! [`tree`] of the request, with the operations of the core. Whole files are read as they are
-//! everywhere. Programs send a personal token as the password; pages of browsers are refused.
+//! The library handles the methods, their conditions, locks and XML; the [`tree`] of the request reads
+//! and changes the files, with the operations of the core. Whole files are read as on every other
+//! surface. Programs send a personal token as the password; pages of browsers are refused.
 
 mod headers;
 mod listing;

@@ -1,4 +1,4 @@
-//! The envelope of every answer, and the place where a failure becomes a status.
+//! The envelope of every response, and the mapping from failures to statuses.
 //!
 //! A handler answers a failure with [`failure`], which only remembers it; `seal` writes it out
 //! once the request id is known. A failure of the server itself is not described: the caller gets
@@ -37,7 +37,7 @@ impl CallSubject {
     }
 }
 
-/// A failure on its way out.
+/// A failure, kept with its response until that is written.
 #[derive(Clone)]
 struct FailureExtension(Arc<Error>);
 

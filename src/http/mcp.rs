@@ -213,7 +213,7 @@ async fn handled(
     sent(response.map(Body::new), permit).await
 }
 
-/// The headers of a request. Who takes everything takes both forms of an answer.
+/// Returns the headers of a request. A client that accepts everything accepts both forms of an answer.
 fn accepting(headers: &HeaderMap) -> HeaderMap {
     let mut headers = headers.clone();
     let takes_all = |accept: &HeaderValue| accept.to_str().is_ok_and(|text| text.contains("*/*"));

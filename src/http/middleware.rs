@@ -64,8 +64,8 @@ impl CallOutcome {
     }
 }
 
-/// Refuses headers that are larger than any call needs, targets of which a part would be lost, and
-/// requests beyond the places of the listener; only what asks for the server's state needs none.
+/// Refuses headers that are larger than any call needs, targets with a fragment, which would be lost, and
+/// requests beyond the limit of the listener, except those for the server's state.
 pub(super) async fn limit_headers(request: Request, next: Next) -> Response {
     if request.extensions().get::<TargetHasFragment>().is_some() {
         return envelope::failure(FragmentError);
@@ -143,7 +143,7 @@ fn request_id(headers: &HeaderMap) -> String {
     }
 }
 
-/// The operation or endpoint of a request; what an address has in the places of names is not logged.
+/// Returns the operation or endpoint of a request; names in the path of the URL are not logged.
 fn operation(request: &Request) -> Cow<'static, str> {
     let Some(route) = request.extensions().get::<MatchedPath>() else {
         return "unknown".into();

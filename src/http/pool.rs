@@ -18,7 +18,7 @@ pub(super) async fn holding<P: Send + 'static, T: Send + 'static>(
     .await?
 }
 
-/// Begins work on the blocking pool. It completes also if nobody waits for it.
+/// Starts work on the blocking pool. It completes even if nobody waits for it.
 pub(super) fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> impl Future<Output = Result<T, PanicError>> + Send {

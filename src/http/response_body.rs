@@ -1,5 +1,5 @@
-//! Bodies that hold something until they have been written out, or nobody reads them any more: the
-//! permit of a call, the mark of a connection that a request runs, or the trust in a caller.
+//! Bodies that hold a value until they have been written, or the client has gone: the permit of a call,
+//! the mark of a connection that a request runs, or the trust in a caller.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -25,12 +25,12 @@ use tokio::sync::mpsc;
 use super::admission::CallPermit;
 use super::{pool, timer};
 
-/// Bytes that the connection gets at once. An answer that is no larger keeps no permit.
+/// Most bytes that the connection gets at once. An answer that is no larger keeps no permit.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// Bytes of one chunk of what is written in a thread.
+/// Bytes of one chunk of a body that a thread writes.
 pub(super) const CHUNK_BYTES: usize = 128 * 1024;
-/// Chunks of it that wait for the connection.
+/// Most chunks of it that wait for the connection.
 const CHUNKS_QUEUED: usize = 1;
 /// Time that one chunk may wait: a slower client comes back for the rest with a range.
 const CHUNK_TIMEOUT: Duration = Timings::STANDARD.http.chunk;
@@ -50,8 +50,8 @@ pub(super) fn respond(
         Some(mut admitted) if size > PIECE_BYTES => {
             admitted.set_held(size as u64);
             parts.headers.insert(CONTENT_LENGTH, size.into());
-            // In pieces: a connection would take the whole at once, and the permit would be free while
-            // the client does not read. Copies: the last piece would else hold the whole.
+            // Pieces, because a connection would take the whole at once, and the permit would be free
+            // while the client does not read. Copies, because the last piece would hold the whole.
             let pieces = iter::from_fn(move || {
                 let piece = text.split_to(PIECE_BYTES.min(text.len()));
                 (!piece.is_empty()).then(|| Ok::<_, Infallible>(Bytes::copy_from_slice(&piece)))

@@ -1,16 +1,16 @@
 //! Encrypted, mutually authenticated connections between servers on the same data.
 //!
-//! The address of another server comes from the registry, and calls that are sent on carry credentials. A
-//! sealed connection ends at a server that has the pepper of the installation, or it does not begin: an
-//! address that somebody else wrote into the registry, and whoever reads along, learn no credential.
+//! The address of another server comes from the registry, and forwarded calls carry credentials. A sealed
+//! connection is only opened to a server that has the pepper of the installation: neither a server whose
+//! address somebody else wrote into the registry, nor an eavesdropper, learns a credential.
 //!
 //! The protocol is TLS 1.3 with raw public keys (RFC 7250). All servers of an installation have one Ed25519
 //! key, derived from the pepper, and accept no other. There is no certificate to make, to distribute or to
 //! renew, the library is the one that talks to Open WebUI and PostgreSQL, and nothing of the protocol is of
 //! our own making. Each connection has fresh keys, so a recording is of no use later, neither with the pepper.
 //!
-//! Sealed connections come to the address that the server listens at anyway: the first byte tells them from
-//! HTTP, whose requests begin with a letter.
+//! Sealed connections arrive at the address of the HTTP listener: their first byte tells them from HTTP,
+//! whose requests begin with a letter.
 
 use std::io;
 use std::sync::Arc;

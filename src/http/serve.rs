@@ -295,7 +295,7 @@ impl Acceptor {
             connection: Arc::clone(connection),
         };
         let served = self.builder.serve_connection(TokioIo::new(stream), service);
-        // With upgrades: what becomes a socket is its own handler's from then on.
+        // With upgrades: a connection that becomes a socket is handed to its own handler.
         let mut served = Box::pin(served.with_upgrades());
         let told = async { stopping.wait_for(|stopping| *stopping).await.is_ok() };
         let result = tokio::select! {

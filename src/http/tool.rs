@@ -37,7 +37,7 @@ pub(super) type CallableTool = Tool<ToolCall>;
 pub(super) struct ToolCall {
     /// Its use of the processes and shells of its user, which may be on another server.
     pub(super) processes: Option<ProcessUse>,
-    /// Most bytes of an answer, where that can be more than a few.
+    /// Most bytes of an answer, if it can be large.
     pub(super) answer_max: fn(&Settings, &Map<String, Value>) -> u64,
     /// Other names of parameters.
     pub(super) aliases: &'static [(&'static str, &'static str)],
@@ -218,7 +218,7 @@ pub(super) async fn run(
         }
         (Ok(CallStep::Waits(awaited, rest)), permit) => {
             drop(permit);
-            // A call that waits holds nobody up.
+            // A call that waits gives its permit back, so that other calls can proceed.
             call.caller.place = CallSlot::default();
             Box::pin(awaited.wait(&call.server, &call.caller, tool.changes)).await?;
             let permit = call.admit().await?;

@@ -1,23 +1,22 @@
-//! Names that some system cannot hold, as programs put them on a drive.
+//! Names that are not valid on every system, as programs write them to a drive.
 //!
-//! Clients ask for a file under the address to which they put it, so such a name is stored in a form that
-//! leads back to it: a character that not every system takes is the one at U+F000 and so many, as clients of network
-//! drives of Windows have it. The drive shows the name that was put.
+//! Clients request a file under the name with which they wrote it, so such a name is stored in a
+//! reversible form: a character that is not valid on every system is stored as U+F000 plus its code, as
+//! Windows clients of network drives do. The drive shows the original name.
 
 use std::borrow::Cow;
 
 use fileshed_core::zone::fault_of_name;
 
-/// The beginning of the private range that stands for characters of ASCII that no name may have.
+/// Start of the private range that stands for characters of ASCII that are not valid in every name.
 const PRIVATE: u32 = 0xf000;
 
-/// The text of a path of the tree as it is stored; the directories that lead to a zone have their own
-/// names.
+/// Returns the stored form of a path of the tree; the directories above a zone keep their names.
 pub(super) fn stored(path: &str) -> String {
     below_zone(path, stored_name)
 }
 
-/// The text of a stored path as the drive shows it.
+/// Returns a stored path as the drive shows it.
 pub(super) fn shown(path: &str) -> String {
     below_zone(path, shown_name)
 }
@@ -71,7 +70,7 @@ fn private(character: char) -> char {
         .unwrap_or(character)
 }
 
-/// The name that was put, of one that is stored.
+/// Returns the original name of a stored one.
 pub(super) fn shown_name(stored: &str) -> Cow<'_, str> {
     let is_private = |character: char| (PRIVATE + 1..PRIVATE + 128).contains(&u32::from(character));
     if !stored.contains(is_private) {

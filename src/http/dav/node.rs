@@ -19,7 +19,7 @@ use moka::sync::Cache;
 
 use super::names;
 
-/// The directory that programs need not see: what processes of the caller wrote.
+/// Directory with the output of the caller's processes, which the drive does not list.
 const LOGS: &str = "logs";
 
 /// A file or a directory.

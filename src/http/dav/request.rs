@@ -1,9 +1,9 @@
-//! One request of WebDAV, the file that it brings, and what comes of it: the library asks for files and locks
-//! in its own words, and of a failure it knows only that there is one.
+//! One request of WebDAV, the file in its body, and its result: the library has its own types for files
+//! and locks, and its failures carry no reason.
 //!
-//! The library checks conditions and locks of a PUT by the headers alone, and then opens the file. There the
-//! body is taken in as with every other upload, so the library itself sees a request without a body. A LOCK
-//! of a name without a file makes an empty one in the same way.
+//! The library checks conditions and locks of a PUT by the headers alone, and then opens the file. The
+//! body is stored at that point as with every other upload, so the library itself sees a request
+//! without a body. A LOCK of a name without a file creates an empty one in the same way.
 
 use std::io::SeekFrom;
 use std::sync::atomic::AtomicBool;
@@ -117,12 +117,12 @@ impl DavRequest {
     }
 }
 
-/// The path that the library means.
+/// Returns the path in the tree of a path of the library.
 pub(super) fn view_path(path: &DavPath) -> Result<ViewPath, Error> {
     named_path(&String::from_utf8_lossy(path.as_bytes()))
 }
 
-/// A path of the tree of the drive, under the names that are stored, of one that a program names.
+/// Parses a path that a program names, and returns it with the names as they are stored.
 pub(super) fn named_path(text: &str) -> Result<ViewPath, Error> {
     tree_path(&names::stored(text))
 }

@@ -154,7 +154,7 @@ pub(super) struct FsScope {
 }
 
 impl FsScope {
-    /// Of a request with these headers: they can only narrow.
+    /// Returns the scope of a request with these headers, which can only narrow the configured one.
     pub(super) fn of(settings: &Settings, headers: &HeaderMap) -> Result<Self, ToolError> {
         let mut workspace = settings.fs_workspace.clone();
         for value in headers.get_all(X_FILESHED_WORKSPACE) {

@@ -10,7 +10,7 @@ use super::{BASE, TOOLS};
 use crate::http::packed_file::PackedFile;
 use crate::openapi;
 
-/// As it is sent: made once, Open WebUI fetches it on every chat turn.
+/// The document as it is sent; made once, because Open WebUI fetches it on every chat turn.
 static DOCUMENT: LazyLock<PackedFile> = LazyLock::new(|| PackedFile::document(&document()));
 
 /// `GET /openapi.json`

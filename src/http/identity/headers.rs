@@ -1,4 +1,4 @@
-//! Headers that say who calls, read as they must be: once, short, and text; and headers of browsers, because
+//! Headers that name the caller, which must occur once and be short text; and headers of browsers, because
 //! pages of other sites must not use the workspace of the person whose browser shows them.
 //!
 //! In shared mode no credential is needed, so a page on the internet could send a form to the

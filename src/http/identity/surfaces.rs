@@ -1,18 +1,18 @@
 //! Credentials that surfaces accept beside a bearer token: a password of a drive, a key of a terminal, a
 //! cookie of the server's own page.
 //!
-//! Programs that show files as a drive know no other way than a name and a password: the password is a
-//! personal token, and alone says who calls. The name may be any.
+//! Programs that show files as a drive only support a name and a password: the password is a personal
+//! token, which alone identifies the caller. The name is ignored.
 //!
 //! Open WebUI's proxy in front of the terminal names the user in one header, which it cannot sign, and
-//! passes nothing else that says who it is. So that header counts only beside a key that is meant for
-//! it. A service key names its users here as everywhere else: one that leaked, where gateways sign
-//! their users, opens nothing.
+//! passes no other identification. So that header counts only beside a key that is meant for it. Callers
+//! with a service key name their users here as everywhere else: if gateways sign their users, a leaked
+//! key alone opens nothing.
 //!
 //! A browser sends cookies with every request that a site makes it send. So they count only if the page
-//! itself asks: with a header that pages of other sites cannot send, and as far as the browser says where a
-//! request comes from, from this site. Without that header they count for the endpoints of [`SHOWN`]
-//! alone. Beside another credential they never count. Nobody keeps an answer to a cookie.
+//! itself calls: with a header that pages of other sites cannot send, and from this site, if the browser
+//! names the origin of a request. Without that header they count only for the endpoints of [`SHOWN`].
+//! Beside another credential they never count. Answers to a cookie are not cached.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +40,7 @@ const LOCK_TOKEN: HeaderName = HeaderName::from_static("lock-token");
 pub(in crate::http) const X_FILESHED_ACTION: HeaderName =
     HeaderName::from_static("x-fileshed-action");
 
-/// The endpoints that elements of the page load and people open, where the page cannot send its header.
+/// Endpoints that elements of the page load and people open, for which the page cannot send its header.
 const SHOWN: [&str; 2] = ["/files/content", "/files/archive"];
 
 /// A mark on a request: `true` once a cookie was read as its credential.
@@ -242,7 +242,7 @@ fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-'
 }
 
-/// The password in a credential of RFC 7617, where it could be a personal token.
+/// Returns the password in a credential of RFC 7617; `None` if it cannot be a personal token.
 fn password(secret: &str) -> Option<Secret> {
     let decoded = STANDARD.decode(secret.trim()).ok()?;
     let text = String::from_utf8(decoded).ok()?;

@@ -3,8 +3,8 @@
 //! Open WebUI sends the latter when an administrator connects a server. No request of this kind has a
 //! caller, so that none can reach a file.
 //!
-//! A client without a credential is told to bring a token, and that there is no server here that would
-//! give it one (RFC 9728).
+//! A client without a credential is told to send a token, and that there is no authorization server that
+//! would issue one (RFC 9728).
 
 use std::sync::Arc;
 
@@ -55,8 +55,8 @@ impl Message {
         name.filter(|_| self.method() == Some("tools/call"))
     }
 
-    /// The resources that a message asks to hear of; `None` if it asks for something else. What was read of
-    /// the message is given up: a call may take minutes.
+    /// Returns the resources that a message subscribes to; `None` if it is another request. Consumes the
+    /// message to free its memory, because the call may take minutes.
     pub(super) fn awaited_resources(self) -> Option<Vec<String>> {
         if self.method() != Some("subscriptions/listen") {
             return None;
@@ -101,7 +101,7 @@ pub(super) async fn document(State(server): State<Arc<Server>>, request: Request
     .into_response()
 }
 
-/// A refusal that says, where credentials are missing, what to bring.
+/// Adds the expected credentials to a refusal whose status says that they are missing.
 pub(super) fn challenge(public_url: &str, request: &Parts, mut refusal: Response) -> Response {
     if refusal.status() == StatusCode::UNAUTHORIZED {
         let metadata = format!(

@@ -139,8 +139,7 @@ impl<'a> RequestInProgress<'a> {
         Ok(caller)
     }
 
-    /// Does work that blocks. Where nobody waits for it any more a command ends, and work on files
-    /// is completed.
+    /// Runs blocking work. If nobody waits for it any more, a command ends, and work on files is completed.
     pub(super) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(CallerView<'_>, &mut CallPermit) -> Result<T, Error> + Send + 'static,
@@ -154,8 +153,8 @@ impl<'a> RequestInProgress<'a> {
         done
     }
 
-    /// Waits for something, tells the client that it lasts, and says once when nobody waits for it
-    /// any more.
+    /// Waits for a future, reports progress to the client, and calls `cancel` once if nobody waits for the
+    /// answer any more.
     pub(super) async fn waiting<T>(
         &self,
         something: impl Future<Output = T>,

@@ -1,10 +1,10 @@
-//! `fileshed mcp`: one person's own process, which speaks the protocol on its standard streams.
+//! `fileshed mcp`: the process of one user, which speaks the protocol on its standard streams.
 //!
 //! Standard output carries the protocol and nothing else. When the input ends, running work is ended.
 //!
-//! The thread that serves reads files that tell when they have input, as pipes do, and asks only for the
-//! bytes that are there (`RWF_NOWAIT`): the descriptor, which other processes may have too, stays as it is.
-//! Anything else is read by a thread of its own, so that the end of the process does not wait for input.
+//! Input from a file that signals readiness, such as a pipe, is read by the serving thread, without
+//! waiting (`RWF_NOWAIT`): the flags of the descriptor, which other processes may share, stay unchanged.
+//! Other input is read by a thread of its own, so that the end of the process does not wait for it.
 
 use std::io;
 use std::io::{ErrorKind, IoSliceMut, Read as _};

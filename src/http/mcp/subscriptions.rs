@@ -2,8 +2,8 @@
 //!
 //! Resources are looked at from time to time, with the rights of the subscriber: that finds the changes
 //! of commands and other processes, on every file system, and shows nothing that the caller may
-//! not see (any more). A subscription holds no permit of a call. It is its user's, who may have only so
-//! many, and ends when its credential does.
+//! not see (any more). A subscription holds no permit of a call. It counts against a limit of its user,
+//! and ends when its credential does.
 
 use std::collections::HashMap;
 use std::sync::Arc;

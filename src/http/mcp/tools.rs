@@ -177,7 +177,7 @@ pub(super) async fn call(
         }
     };
     let starts = tool.call.processes == Some(ProcessUse::Starts);
-    // A call that waits holds nobody up.
+    // A call that waits gives its permit back, so that other calls can proceed.
     drop(work.call_context.permit.lock().take());
     let waiting = async {
         tokio::select! {

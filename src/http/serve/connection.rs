@@ -122,15 +122,15 @@ impl HttpConnection {
             || state.waited + passed(state.blocked) > timings.slow_answer
     }
 
-    /// Returns whether it had a request, and since when nothing has been under way; `None` if something is.
-    /// The least is the least useful to its client.
+    /// Returns `true` if it had a request, and the time at which it became idle; `None` if it is busy. The
+    /// smallest value belongs to the connection that is least useful to its client.
     pub(super) fn idle(&self) -> Option<(bool, Instant)> {
         let state = self.state.lock();
         let is_busy = state.running > 0 || state.blocked.is_some() || state.closing;
         (!is_busy).then_some((state.served, state.since))
     }
 
-    /// For how long nothing has been under way.
+    /// Returns the time for which it has been idle.
     pub(super) fn rested(&self) -> Duration {
         let idle = self.idle();
         idle.map_or(Duration::ZERO, |(_, since)| self.clock.elapsed(since))

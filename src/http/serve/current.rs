@@ -1,13 +1,13 @@
-//! The request that a task answers: its client's address, its place among those of all connections, and its
-//! body, whose rest is read where whoever answered did not.
+//! The request that a task answers: its client's address, its permit among those of all connections, and
+//! its body, of which the server reads the rest if the handler did not.
 //!
-//! A request has its place from its head until its answer is complete, whatever it waits for in
-//! between, so that nobody holds all connections. The place is the client's address's until the user
-//! is known, and the user's from then on.
+//! A request holds its permit from its head until its answer is complete, including all waits, so that
+//! one client cannot hold all connections. The permit counts for the client's address until the user is
+//! known, and for the user from then on.
 //!
-//! Most clients write all of a request before they read the answer. A connection that ends with bytes that
-//! nobody read is reset, and a reset may overtake the answer (RFC 9112, section 9.6): the client would see
-//! that the connection broke, not why it was refused.
+//! Most clients write all of a request before they read the answer. A connection that is closed with
+//! unread bytes is reset, and a reset may overtake the answer (RFC 9112, section 9.6): the client would
+//! see a broken connection instead of the reason for the refusal.
 
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -35,7 +35,7 @@ pub(super) struct RequestBody {
     rest: Option<oneshot::Sender<Incoming>>,
 }
 
-/// The part of a body that nobody read.
+/// The unread part of a body.
 pub(super) struct UnreadBody(oneshot::Receiver<Incoming>);
 
 /// A request whose body can be left unread.

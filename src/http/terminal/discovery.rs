@@ -87,11 +87,11 @@ fn prompt(core: &Core) -> String {
     text + " Check the result of what you did before you report it."
 }
 
-/// Programs that are worth a word where they are installed; what every system has is not.
+/// Programs that the description names if they are installed; it omits those that every system has.
 const NOTABLE: &str = "git python3 node gcc perl sqlite3 jq rg curl wget ffmpeg convert rsvg-convert exiftool \
     pandoc pdftotext pdftoppm xlsx2csv weasyprint iconv zip unzip 7z zstd tar";
 
-/// Of these a model assumes that they are there.
+/// Programs that a model expects to be installed.
 const EXPECTED: [&str; 3] = ["python3", "node", "gcc"];
 
 /// The description of `run_command`. It starts a helper at its first call, and blocks.

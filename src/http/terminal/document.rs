@@ -21,8 +21,8 @@ use crate::openapi;
 /// Title of the document.
 pub const TITLE: &str = "fileshed terminal";
 
-/// `GET /openapi.json`. What it says of commands is true of this server: what is installed, the
-/// limits, the network.
+/// `GET /openapi.json`. The description of commands has the facts of this server: installed programs,
+/// limits and network.
 pub(super) async fn openapi(State(server): State<Arc<Server>>, headers: HeaderMap) -> Response {
     let made = || async {
         let core = Arc::clone(&server.core);
@@ -54,7 +54,7 @@ fn described(description: impl Fn(&CallableTool) -> String) -> Value {
     openapi::of_surface(TITLE, about, BASE, operations)
 }
 
-/// An address as a tool: what stands in its path and, without a body, all others are parameters.
+/// Returns an endpoint as a tool: its parameters are those in the path and, without a body, all others.
 fn operation(endpoint: &Endpoint, description: &str) -> Value {
     let mut schema = (endpoint.tool.request_schema)();
     let has_body = ![Method::GET, Method::DELETE].contains(&endpoint.method);

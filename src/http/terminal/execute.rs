@@ -19,7 +19,7 @@ use escapes::decode;
 
 mod escapes;
 
-/// Longest wait of one call in seconds: what the application's proxy has patience for.
+/// Longest wait of one call in seconds, which the application's proxy does not cut.
 const WAIT_MAX: f64 = 300.0;
 
 /// Bytes of output where the caller says how many entries it wants.
@@ -60,16 +60,16 @@ struct ProcessAnswer {
 }
 
 impl ProcessAnswer {
-    /// With the entries from `offset` on, or of these the last `tail`. Who asks for no number of
-    /// them is most often a model: it gets as much as an answer of a command has, and the offset of
-    /// the rest.
+    /// Returns the answer with the entries from `offset` on, or the last `tail` of these. A caller that
+    /// asks for no number of entries is most often a model: it gets as much as the answer of a command
+    /// has, and the offset of the rest.
     fn of(
         view: CallerView<'_>,
         process: &Process,
         offset: Option<u64>,
         tail: Option<u64>,
     ) -> Result<Self, Error> {
-        // Before the output: what ended has written all of it.
+        // Before the output is read, because a process that has ended has written all of it.
         let summary = ProcessSummary::of(process);
         let output = process.output(OutputSpan {
             offset: offset.unwrap_or(0),
@@ -90,8 +90,8 @@ impl ProcessAnswer {
 }
 
 impl ProcessAnswer {
-    /// Returns what the caller that started the process cannot know: of one that ended while it waited,
-    /// with all of its output, no handles to ask for more.
+    /// Returns the fields that the caller that started the process cannot know: without handles for further
+    /// calls, if the process ended while the caller waited, and the answer has all of its output.
     fn news(self, waited: bool) -> Value {
         let is_running = self.process.status == ProcessStatus::Running;
         let has_more = is_running || self.truncated;

@@ -28,7 +28,7 @@ use crate::http::files::archive::pack;
 use crate::http::files::download::{FileDownload, Presentation};
 use crate::ops;
 
-/// `GET /files/view`. A preview of a document is the document: nothing here makes a PDF of it.
+/// `GET /files/view`. The preview of a document is the document itself: it is not converted to PDF.
 pub(super) async fn view(call: Call) -> Result<Response, Error> {
     let path = required_value(&call.parts.uri, "path")?;
     send(call, path, Presentation::Inline).await
@@ -222,7 +222,7 @@ fn contents(view: CallerView<'_>, paths: &[String]) -> Result<(String, Vec<Archi
         called = path.name().map(str::to_owned);
         for path in places(view, &path)? {
             view.resolve_path("paths", path.clone())?.entry()?;
-            // Those of one name are told apart by where they are.
+            // A second entry of the same name gets its whole path as the name.
             let whole = path.as_str().trim_start_matches('/').to_owned();
             let name = path.name().map_or_else(|| whole.clone(), str::to_owned);
             let name = if names.insert(name.clone()) {

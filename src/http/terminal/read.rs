@@ -137,7 +137,7 @@ fn raw(file: &Resolved<'_>, entry: &Entry) -> Result<ToolContent, Error> {
         .map(ToolContent::File)
 }
 
-/// The lines of a text; nothing of a file that is no text.
+/// Returns the lines of a text; `None` if the file is not text.
 fn text_of(
     file: &Resolved<'_>,
     entry: &Entry,

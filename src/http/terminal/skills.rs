@@ -1,8 +1,8 @@
 //! `GET /skills`: instructions that a user or a group keeps for models, one directory each.
 //!
-//! A skill is a `SKILL.md` with a name and a description in front, as other agents write them. They
-//! are looked for in the home and in the user's groups; of two with one name the home's counts, then
-//! the group's that comes first.
+//! A skill is a `SKILL.md` with a name and a description in its front matter, as other agents write them.
+//! They are looked for in the home and in the user's groups. Of several with the same name, the one of
+//! the home counts, else the one of the first group.
 
 use std::collections::HashSet;
 

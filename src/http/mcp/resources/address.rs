@@ -90,7 +90,7 @@ impl Address {
         text
     }
 
-    /// Opens its zone. Nothing is brought into uploads for that.
+    /// Opens its zone, without importing attachments into uploads.
     pub(in crate::http::mcp) fn zone<'a>(
         &self,
         core: &'a Core,

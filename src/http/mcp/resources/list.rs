@@ -12,13 +12,13 @@ use crate::content_type;
 /// Files of a page.
 const PAGE: usize = 200;
 
-/// Entries that are looked at for a page: one that is empty may come before others.
+/// Most entries that are looked at for a page. A page may be empty although others follow.
 const ENTRIES: usize = 20_000;
 
-/// Directories in each other: what lies deeper is not listed.
+/// Depth of directories; deeper files are not listed.
 const DEPTH: usize = 256;
 
-/// A page of files, from the cursor on that the page before had. Blocks.
+/// Returns a page of files, from the cursor of the page before. Blocks.
 pub(in crate::http::mcp) fn list(
     view: CallerView<'_>,
     cursor: Option<&str>,
