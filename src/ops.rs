@@ -1,9 +1,9 @@
 //! The operations: one file each, one list of all.
 //!
-//! An operation is a unit struct in `src/ops/<name>.rs` that says everything about itself: how a
-//! model sees it, what it takes, what it answers, how it fails. [`OPERATIONS`] is the only list.
-//! HTTP routes, the OpenAPI document and every other surface walk it; nothing of an operation
-//! lives elsewhere. To add one: write its file, add one line below, write the file of its tests.
+//! An operation is a unit struct in `src/ops/<name>.rs` that has everything about it: its description
+//! for models, arguments, answers and failures. [`OPERATIONS`] is the only list. HTTP routes, the
+//! OpenAPI document and every other surface iterate over it; no part of an operation is elsewhere. To
+//! add one: write its file, add one line below, write the file of its tests.
 
 use fileshed_core::Code;
 

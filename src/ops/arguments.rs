@@ -167,8 +167,8 @@ fn coerce(
     Ok(coerced)
 }
 
-/// Splits the list `name` into its words where it came as one text, as a shell would. What looks
-/// like a list stays, and so does what is open at its end.
+/// Splits the list `name` into words, as a shell would, if it was sent as one string. A string that looks
+/// like a list stays, and so does one with an unclosed quote or escape.
 pub(super) fn split_words(arguments: &mut Map<String, Value>, name: &str) {
     let words = arguments
         .get(name)

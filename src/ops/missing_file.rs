@@ -22,7 +22,7 @@ const PARAMETERS: [&str; 6] = [
 /// Places that a failure names.
 const PLACES_MAX: usize = 5;
 
-/// A parameter that names a file, and the one that names its zone, where there is one.
+/// A parameter that names a file, and the one that names its zone, if there is one.
 struct PathParameter {
     path: &'static str,
     zone: Option<&'static str>,
@@ -175,7 +175,7 @@ pub(super) fn of_command(
     Some(Hint::new(format!("{place}: ")).again(repeat))
 }
 
-/// Says why an attached file could not be fetched, where that is known.
+/// Adds the reason why an attached file could not be fetched, if that is known.
 fn not_fetched(core: &Core, caller: &Caller, missing: &MissingPath, error: Error) -> Error {
     let name = missing.path.name().unwrap_or_default();
     match core.transfer.attachment_refused(caller, name) {

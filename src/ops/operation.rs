@@ -66,14 +66,13 @@ pub trait Operation: Sized + 'static {
         Self::EFFECT.reads_only
     }
 
-    /// Most bytes of its answer to these arguments, where that can be more than a few.
+    /// Returns the most bytes of its answer to these arguments, if it can be large.
     #[must_use]
     fn answer_max(_settings: &Settings, _arguments: &Map<String, Value>) -> u64 {
         0
     }
 
-    /// Changes raw arguments before their types are checked, where one argument makes others
-    /// meaningless.
+    /// Changes raw arguments before their types are checked, if one argument makes others meaningless.
     fn prepare(_arguments: &mut Map<String, Value>) {}
 
     /// Gives data the form in which a short answer keeps its fields.

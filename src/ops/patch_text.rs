@@ -171,8 +171,8 @@ impl Operation for PatchText {
     }
 }
 
-/// The failure of an edit; for new text before the first line or behind the last one with the call
-/// that puts it there. Nothing is guessed where lines would go.
+/// Returns the failure of an edit; for new text before the first line or after the last one, with the
+/// call that inserts it there. An edit that would remove lines gets no such hint.
 fn at_an_end(edit: &TextEdit<'_>, error: TextError) -> Error {
     let repeat = match (&error, edit.position) {
         (TextError::LineBelowOne { value: 0, .. }, Position::Before | Position::After) => {
@@ -262,7 +262,7 @@ fn preview(
         }))
 }
 
-/// Makes the edit. What a long file has at its end is not looked at, nor shown.
+/// Applies the edit. To append to a long file, only its beginning is read, and no lines are shown.
 fn apply(
     file: &FileWrite<'_>,
     edit: &TextEdit<'_>,

@@ -19,8 +19,8 @@ pub(super) fn named_paths(arguments: &Map<String, Value>) -> Vec<String> {
         .collect()
 }
 
-/// The failure of a call of `O` that was to change uploads, with the call that takes its one file
-/// to storage, or that makes the new file there. What is in storage is never written over.
+/// Returns the failure of a call of `O` that would change uploads, with a hint: the call that moves its
+/// one file to storage, or that creates the new file there. It never overwrites a file in storage.
 pub(super) fn with_alternative<O: Operation>(
     core: &Core,
     caller: &Caller,

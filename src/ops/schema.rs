@@ -13,8 +13,8 @@ use utoipa::openapi::{RefOr, Schema};
 
 use super::{ALLOW_ZONE_IN_PATH, Operation};
 
-/// The schema of a request or an answer with every reference replaced by what it refers to. What is
-/// always there may be null; what may be absent is absent instead. So no parameter is null.
+/// Returns the schema of a request or an answer, with every reference replaced by its target. Only
+/// required members may be null; optional ones are absent instead. So no parameter is null.
 pub(super) fn of<T: ToSchema>() -> Value {
     let mut referenced: Vec<(String, RefOr<Schema>)> = Vec::new();
     T::schemas(&mut referenced);
@@ -146,7 +146,7 @@ fn reference(
     components.get(name)?.as_object().cloned()
 }
 
-/// Adds the fields of one object to another: what is flattened in Rust is one object here.
+/// Adds the fields of one object to another, because fields that Rust flattens are one object here.
 fn join(object: &mut Map<String, Value>, part: Value) {
     let Value::Object(part) = part else { return };
     for (key, value) in part {

@@ -255,7 +255,7 @@ fn prepared<O: Operation>(
     (arguments, given, ignored)
 }
 
-/// The caller, who says if a path that begins with the name of a zone is meant so.
+/// Returns the caller, with the permission of the arguments to begin paths with the name of a zone.
 fn naming_zones(caller: &Caller, arguments: &Map<String, Value>) -> Caller {
     let allows = arguments.get(ALLOW_ZONE_IN_PATH);
     Caller {

@@ -187,7 +187,7 @@ impl Drawing<'_> {
     }
 }
 
-/// The zone that a path names, and nothing in it. Of which group would be unknown.
+/// Returns the zone if a path names a zone alone. Never the zone of groups, because the group is unknown.
 fn whole_zone(text: &str) -> Option<ZoneName> {
     let (named, inside) = ZonePath::parse("path", text).ok()?.zone_in_front()?;
     (inside.is_root() && named != ZoneName::Group).then_some(named)

@@ -10,8 +10,8 @@ use utoipa::ToSchema;
 use super::Reply;
 use super::arguments::is_true;
 
-/// `position: "overwrite"` is `overwrite: true`. With it the parameters of a place mean nothing,
-/// whatever they hold.
+/// Replaces `position: "overwrite"` with `overwrite: true`, and removes the parameters of a position,
+/// which have no effect then.
 pub(super) fn drop_what_overwrite_ignores(arguments: &mut Map<String, Value>) {
     let position = arguments.get("position").and_then(Value::as_str);
     if position.is_some_and(|position| position.trim().eq_ignore_ascii_case("overwrite")) {

@@ -144,8 +144,8 @@ fn default_archive(zone: &Zone<'_>, source: &ZonePath) -> String {
     }
 }
 
-/// A free place for the archive, or an older one to replace. Nothing else is replaced: a wrong
-/// `dest` costs no file.
+/// Returns the target of the archive: a free path, or an older archive to replace. Other files are not
+/// replaced, so a wrong `dest` destroys no file.
 fn target(zone: &Zone<'_>, archive: &ZonePath) -> Result<Target, Error> {
     let target = zone.target("dest", archive)?;
     if let Some(entry) = target.entry()

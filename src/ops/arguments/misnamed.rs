@@ -167,7 +167,8 @@ fn split_line<'n>(
     split.into_iter().flatten()
 }
 
-/// Those of these parameters that are written so elsewhere; the one alone that has another case.
+/// Returns the parameters among these that other programs call `written`; if one has the same name in
+/// another case, only that one.
 fn parameters<'a>(written: &str, among: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let plain = snake_case(written);
     let is_called = |name: &str| {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{ArgumentError, choice};
 
-/// Reads a request; what it does not know is left out.
+/// Reads a request; unknown members are ignored.
 pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Error> {
     let arguments = arguments.into_iter().map(|(parameter, value)| {
         let argument = ArgumentText {

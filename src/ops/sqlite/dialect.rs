@@ -1,6 +1,6 @@
-//! Statements of other databases that ask what tables there are, as SQLite asks it.
+//! Statements of other databases that list tables, translated to SQLite.
 
-/// The statement that was meant; nothing for one that is none of these.
+/// Returns the statement of SQLite that does the same; `None` if it is none of these.
 pub(super) fn meant(sql: &str) -> Option<String> {
     let statement = sql.trim().trim_end_matches(';').trim_end();
     let words: Vec<&str> = statement.split_whitespace().collect();
