@@ -30,7 +30,7 @@ pub(crate) use value::one_of;
 /// A key in a list that stands for one that the server makes at its first start.
 pub const AUTO: &str = "auto";
 
-/// Declares the configuration: each line is a decision, its type, and its value if nobody decides.
+/// Declares the configuration: each line is a setting, its type, and its default.
 macro_rules! config {
     ($($(#[doc = $doc:literal])+ $name:ident: $type:ty = $default:expr,)+) => {
         /// Everything that was decided.
@@ -104,8 +104,8 @@ config! {
     openwebui_groups_ttl: u64 = 20,
     /// `true` if long work shows in the conversation.
     live_status: bool = true,
-    /// For how long the server goes on when it is told to stop, and says that it is not ready, so that
-    /// who sends it calls has time to see that.
+    /// Seconds for which the server continues to serve after it was told to stop, while it reports that it
+    /// is not ready, so that load balancers can notice.
     drain_seconds: Option<NonZeroU64> = None,
     /// `true` if programs may mount the files, at `/dav`.
     webdav: bool = true,

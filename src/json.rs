@@ -1,8 +1,8 @@
-//! JSON that others wrote, read into a bounded form.
+//! Parser of untrusted JSON with bounded memory.
 //!
-//! A list of empty lists takes 3 bytes a member as text and 80 in memory: what a body may weigh
-//! says nothing about what it becomes. So values are counted while they are read, and what nobody
-//! asked for is skipped without being kept.
+//! A list of empty lists takes 3 bytes a member as text and 80 in memory, so a limit on the bytes of a
+//! body does not bound its memory. Therefore values are counted while they are read, and members that
+//! are not requested are skipped without being kept.
 
 use std::cell::Cell;
 use std::fmt;
@@ -10,15 +10,15 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Values of one text: more than any call needs (SQLite takes 32766 parameters).
+/// Most values of one text: more than any call needs (SQLite takes 32766 parameters).
 pub(crate) const VALUES_MAX: usize = 50_000;
 
-/// The beginning of the failure of a text that holds more.
+/// Start of the message for a text with more values.
 const TOO_MANY: &str = "more than 50000 values";
 
 /// The value at the top of a text.
 pub(crate) enum TopLevel {
-    /// An object; of members that are not known there is the name.
+    /// An object; unknown members have only their names.
     Object(Map<String, Value>),
     /// `null`.
     Null,
@@ -26,12 +26,12 @@ pub(crate) enum TopLevel {
     Other(&'static str),
 }
 
-/// The most members that are not known, and the most bytes of the name of one, that are kept.
+/// Most unknown members that are kept, and most bytes of the name of one.
 const UNKNOWN_MAX: usize = 16;
 const UNKNOWN_NAME_MAX_BYTES: usize = 64;
 
-/// Reads an object whose members are `known`. What others hold is skipped: they are true, unless
-/// they say nothing.
+/// Reads an object whose members are `known`. The values of others are skipped: they become `true`, or
+/// are left out if they are null or an empty string.
 pub(crate) fn object(text: &[u8], known: impl Fn(&str) -> bool) -> serde_json::Result<TopLevel> {
     let left = Cell::new(VALUES_MAX);
     let mut deserializer = serde_json::Deserializer::from_slice(text);
@@ -107,8 +107,8 @@ fn shortened(mut name: String) -> String {
     name
 }
 
-/// A value. One that is kept is counted. One that is not must be JSON, no deeper than others, and
-/// becomes `true`, or null if it says nothing: null and an empty text.
+/// A value. A kept one is counted. A skipped one must be JSON, no deeper than others, and becomes `true`,
+/// or null if it is null or an empty string.
 #[derive(Clone, Copy)]
 struct BoundedValue<'a> {
     /// The number of values that may still be kept; `None` for a value that is not.

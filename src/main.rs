@@ -14,7 +14,7 @@ use tokio::net::TcpSocket;
 use tokio::runtime::{Builder, Runtime};
 
 fn main() -> ExitCode {
-    // The zygote, of which each command is a copy: nothing else is ever in its memory.
+    // The zygote, of which each command is a copy, must have nothing else in its memory.
     if std::env::args_os().skip(1).eq([sandbox::ARGUMENT]) {
         return ExitCode::from(sandbox::serve(fileshed_core::BUILT_IN_JOBS));
     }
@@ -53,7 +53,7 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, CommandFailure> 
     let patience = timings::seconds(config.core.exec_timeout_max + 5);
     let mut builder = match serving {
         Serving::Addresses(_) => Builder::new_multi_thread(),
-        // One client: what it asks is handed to threads that may block, and to no others.
+        // One client: its requests are run by threads that may block, so one serving thread is enough.
         Serving::Streams(..) => Builder::new_current_thread(),
     };
     let runtime = builder
@@ -95,7 +95,7 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, CommandFailure> 
 /// Connections that may wait until they are accepted.
 const BACKLOG: u32 = 1024;
 
-/// Takes an address, at which nobody is let in yet.
+/// Binds a socket to an address, without listening yet.
 fn bound(address: SocketAddr) -> Result<TcpSocket, CommandFailure> {
     let socket = if address.is_ipv4() {
         TcpSocket::new_v4()

@@ -66,8 +66,8 @@ impl Effective {
             .unwrap_or(&ValueSource::Default)
     }
 
-    /// The effective values as a TOML file that gives them again, each with its source. What
-    /// cannot stand in it is a comment: secrets, which are masked, and what has no value.
+    /// Returns the effective values as a TOML file that reproduces them, each with its source. Masked
+    /// secrets and settings without a value are comments.
     #[must_use]
     pub fn shown(&self) -> String {
         SETTINGS
@@ -300,7 +300,7 @@ impl Loader {
 
     fn contradictions(&mut self) {
         for (keys, problem) in self.effective.config.contradictions() {
-            // A value that could not be read was not decided: nothing contradicts it.
+            // A value that could not be read contradicts no other.
             let unread = |key: &&str| self.faulty.iter().any(|faulty| faulty == *key);
             let Some(setting) = Setting::find(keys[0]) else {
                 continue;
