@@ -321,7 +321,7 @@ pub struct ImportedTable {
     pub left_out: Vec<String>,
 }
 
-/// How a CSV file was read.
+/// Details of how a CSV file was read.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ImportInfo {
@@ -329,7 +329,7 @@ pub struct ImportInfo {
     pub detected_delimiter: String,
     /// Character encoding of the file.
     pub detected_encoding: String,
-    /// Whether the first row gave the names of the columns.
+    /// `true` if the first row names the columns.
     pub has_header: bool,
     /// SQLite type of each column, in the order of the file.
     #[cfg_attr(feature = "schema", schema(value_type = BTreeMap<String, String>))]

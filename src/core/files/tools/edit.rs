@@ -15,7 +15,7 @@ const ATTEMPTS: usize = 8;
 /// Lines that show where a text is.
 const SHOWN: usize = 5;
 
-/// What to replace.
+/// Text to replace.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct EditFile {
@@ -23,7 +23,7 @@ pub struct EditFile {
     pub path: String,
     /// Text as it stands there, without line numbers
     pub old_string: String,
-    /// What it becomes
+    /// New text
     pub new_string: String,
     /// Every place, not the only one
     pub replace_all: Option<bool>,

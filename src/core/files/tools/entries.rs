@@ -47,7 +47,7 @@ pub struct StatAnswer {
     pub metadata: Metadata,
 }
 
-/// What goes.
+/// Entry to remove.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RemoveFile {
@@ -70,7 +70,7 @@ pub struct RemoveAnswer {
 pub struct OutputFile {
     /// File
     pub path: String,
-    /// What it is, in a few words
+    /// Description in a few words
     pub description: Option<String>,
 }
 

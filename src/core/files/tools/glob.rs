@@ -13,7 +13,7 @@ use crate::path;
 /// The longest pattern, in bytes.
 const LENGTH: usize = 1024;
 
-/// What names are looked for.
+/// Names to look for.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GlobSearch {

@@ -34,7 +34,7 @@ pub enum OutputMode {
     Count,
 }
 
-/// What lines are looked for.
+/// Lines to look for.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GrepSearch {
@@ -46,7 +46,7 @@ pub struct GrepSearch {
     pub glob: Option<String>,
     /// Any case
     pub case_insensitive: Option<bool>,
-    /// What to answer
+    /// Kind of results
     #[cfg_attr(feature = "schema", schema(inline))]
     pub output_mode: Option<OutputMode>,
     /// pattern is a regular expression

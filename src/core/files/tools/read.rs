@@ -18,7 +18,7 @@ use crate::provider::{FileBytes, ProviderError};
 /// Bytes of a long file that are read at once.
 const PIECE: u64 = 1 << 20;
 
-/// What to read.
+/// File to read.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ReadFile {
