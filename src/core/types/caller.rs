@@ -29,7 +29,7 @@ impl Chat {
         Self(if id.is_empty() { Self::DEFAULT } else { id }.to_owned())
     }
 
-    /// Takes an identifier that is written in an address; nothing where it cannot be one.
+    /// Parses an identifier from a URL; `None` if the text is too long or has control characters.
     #[must_use]
     pub fn parse(id: &str) -> Option<Self> {
         is_short_text(id).then(|| Self::new(id))
@@ -96,45 +96,44 @@ pub struct Caller {
     pub chat: Chat,
     /// The message that is being written there.
     pub message: Option<String>,
-    /// What the credential allows.
+    /// The rights of the credential.
     pub scope: Scope,
-    /// What the user may do beyond the own workspace.
+    /// The rights of the user beyond the own workspace.
     pub role: Role,
-    /// The id of the personal token that the call was made with, or the session that it was made in:
-    /// what the call makes to sign in ends with that token.
+    /// The id of the personal token or of the page session that authenticates the call. Credentials that
+    /// the call creates end with it.
     pub token: Option<String>,
-    /// `true` if the call was made in a session that a link of an operation began.
+    /// `true` if the call was made in a session that was opened by an operation's link.
     pub delegated: bool,
-    /// The secret of the session on the page in which the call was made. Never kept.
+    /// The secret of the page session in which the call was made. Never stored.
     pub session: Option<Secret>,
-    /// What the caller called with, if the application that people chat in gave it. Never kept.
+    /// The credential of the call, if the chat application issued it. Never stored.
     pub credential: Option<Secret>,
-    /// The groups that a trusted gateway names; asked for only where the directory of groups is
-    /// `headers`.
+    /// The groups that a trusted gateway names; used only if the setting `groups` is `headers`.
     pub groups: Vec<GroupClaim>,
-    /// Whether this call cannot name groups: then those count for a while that the same user's last
+    /// `true` if this call cannot name groups: for a while, the groups count that the same user's last
     /// call named.
     pub recalls_groups: bool,
     /// The program that makes the call.
     pub client: Client,
-    /// The way by which the call came; nothing where the server itself makes it.
+    /// The channel through which the call came; `None` if the server itself makes it.
     pub channel: Option<Channel>,
-    /// Whether paths of this call may begin with the name of a zone that no directory has.
+    /// `true` if a path of this call may begin with the name of a zone even if no directory has this
+    /// name. Other calls are refused then, with a hint.
     pub names_zones: bool,
-    /// Whether what the call changes belongs to what the same caller changed just before: one commit
-    /// has both.
+    /// `true` if the changes of this call may join the commit of the same caller's changes just before.
     pub joins_commits: bool,
-    /// The locks of programs that the call may pass.
+    /// The tokens of the locks that the call may pass.
     pub lock_tokens: Vec<String>,
-    /// The numbers of the changes that the call takes back, with commas between them.
+    /// The numbers of the changes that the call undoes, separated by commas.
     pub undoes: Option<String>,
-    /// The id of a call that names no message: made when it is first asked for.
+    /// The id of a call that names no message: generated on first use.
     pub call_id: Arc<OnceLock<String>>,
-    /// What the call did to the bin, for its answer.
+    /// Notes for the response on what the call did to the bin.
     pub bin_notes: BinNotes,
     /// Set when the client hangs up.
     pub cancellation: Cancellation,
-    /// The place of the call among those that run at once.
+    /// The permit of the call, one of those that run at the same time.
     pub place: CallSlot,
 }
 

@@ -1,12 +1,11 @@
-//! How work learns that nobody waits for it any more, or that it may not go on.
+//! Cancellation of running work: the client is gone, or the trust in the caller has ended.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::trust::Trust;
 
-/// Tells running work that nobody waits for it any more, or that the trust has ended on which it was
-/// begun.
+/// A signal to running work that its client is gone, or that the trust has ended on which the work began.
 #[derive(Clone, Debug, Default)]
 pub struct Cancellation {
     gone: Arc<AtomicBool>,

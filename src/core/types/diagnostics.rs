@@ -48,7 +48,7 @@ pub fn facts(facts: Value) -> Facts {
 ///         /// No note has the name.
 ///         #[error("there is no note `{name}`")]
 ///         Unknown {
-///             /// What was sent.
+///             /// The name received.
 ///             name: String => ["todo".into(), "../todo".into()],
 ///         } => {
 ///             code: if name.contains("..") { Code::PathEscape } else { Code::FileNotFound },

@@ -189,7 +189,7 @@ pub struct Diagnosis {
 #[derive(Debug)]
 pub struct Error(Box<ErrorParts>);
 
-/// What is in an [`Error`], on the heap: results stay small.
+/// The fields of an [`Error`], on the heap so that results stay small.
 #[derive(Debug)]
 struct ErrorParts {
     message: String,
@@ -204,7 +204,7 @@ impl Error {
         self.0.diagnosis.code
     }
 
-    /// What went wrong, naming the parameter and the value received.
+    /// Returns the message, which names the parameter and the value received.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
@@ -294,7 +294,8 @@ impl std::fmt::Display for Error {
 }
 
 impl StdError for Error {
-    /// What lies behind the module's failure, whose text is this one's already.
+    /// Returns the cause of the module's failure; the failure's own text is the message of this error
+    /// already.
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.0.cause.source()
     }

@@ -1,10 +1,9 @@
 //! Places that users share fairly.
 //!
-//! Whoever asks while all places are taken waits; a place that becomes free goes to the next user
-//! in a round robin, however many calls each has waiting. A user alone is held to a part as well,
-//! so that somebody who comes later finds a place: either to a fixed number, or to as many as are
-//! still free (dynamic thresholds, Choudhury and Hahne 1998: with one user in the way half stays
-//! free, with two a third).
+//! A call waits while all places are taken. A place that becomes free goes to the next user in a round
+//! robin, however many calls each user has waiting. Even a single user gets only a part, so that a later
+//! user finds a place. The part is either a fixed number, or as many places as are still free (dynamic
+//! thresholds, Choudhury and Hahne 1998: beside one such user half stays free, beside two a third).
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -14,13 +13,13 @@ use std::time::Duration;
 use crate::cancellation::Cancellation;
 use crate::{Clock, Mutex, Timings};
 
-/// How often somebody who waits looks whether the caller is gone.
+/// Interval at which a waiting thread checks that its caller is still there.
 const ATTENTION: Duration = Timings::STANDARD.calls.attention;
 
 /// Waiting calls of one user that a full server still keeps.
 const ASIDE_ALWAYS: u64 = 4;
 
-/// How places are shared.
+/// Limits on the places.
 #[derive(Clone, Copy, Debug)]
 pub struct Shares {
     /// All places.
@@ -80,7 +79,7 @@ pub enum Full {
     All,
 }
 
-/// How far places are taken.
+/// The number of places that are taken, and of calls that wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupancy {
     /// Places that are taken.
@@ -212,7 +211,8 @@ impl FairSemaphore {
         self.change(|state| state.shares = shares);
     }
 
-    /// Takes one place, waiting for it at most so long; blocks. Nothing where the caller goes away.
+    /// Takes one place; blocks for at most `patience`. Fails if there is none by then or the caller goes
+    /// away.
     pub fn take(
         &self,
         user: &str,
@@ -232,7 +232,7 @@ impl FairSemaphore {
     ) -> Result<Grant, Full> {
         let deadline = self.clock.instant() + patience;
         let (sender, granted) = mpsc::sync_channel(1);
-        // Where nobody receives it any more, it is dropped, and free.
+        // If nobody receives the grant any more, it is dropped, which frees its place.
         let wake = move |grant| drop(sender.try_send(grant));
         let _waiting = match self.request(user, amount, Box::new(wake)) {
             Ok(grant) => return Ok(grant),
@@ -270,7 +270,7 @@ impl FairSemaphore {
         state.lanes.get(user).map_or(0, |lane| lane.waiting.len())
     }
 
-    /// How far the places are taken now.
+    /// Returns the occupancy now.
     #[must_use]
     pub fn occupancy(&self) -> Occupancy {
         let state = self.state.lock();
@@ -389,7 +389,7 @@ impl Grant {
         &self.user
     }
 
-    /// How many places it is.
+    /// Returns the number of places.
     #[must_use]
     pub fn amount(&self) -> u64 {
         self.amount
@@ -461,14 +461,14 @@ impl Drop for Waiting {
         }
         state.forget_if_idle(&self.user);
         drop(state);
-        // What it holds may hold places.
+        // Dropping its callback may drop a grant, which takes the lock.
         drop(gone);
         self.semaphore.change(|_| {});
     }
 }
 
-/// The place of a call among those that run. While the call waits for another one, it has given
-/// the place back: who waits holds nobody up.
+/// The place of a call among those that run. While the call waits for another one, it gives the place to
+/// other calls.
 #[derive(Clone, Debug, Default)]
 pub struct CallSlot(Option<Arc<Mutex<Grant>>>);
 
@@ -479,7 +479,7 @@ impl CallSlot {
         Self(Some(Arc::new(Mutex::new(grant))))
     }
 
-    /// Waits without the place. Nothing where too many wait already.
+    /// Waits without holding the place. `None`, without waiting, if too many calls wait already.
     pub fn while_waiting<T>(&self, wait: impl FnOnce() -> T) -> Option<T> {
         let Some(grant) = &self.0 else {
             return Some(wait());

@@ -104,10 +104,11 @@ diagnostics! {
             hint: list(),
             details: { "parameter": "group", "received": text },
         },
-        /// No group of the caller; whether there is one of others is not said.
+        /// No group of the caller has this name or id; the message does not tell whether others have
+        /// such a group.
         #[error("parameter `group`: you are in no group `{text}`")]
         Unknown {
-            /// What was sent.
+            /// The value received.
             text: String => ["teams".into(), "sales".into()],
             /// The groups of the caller.
             own: Vec<String> = vec!["team".into()],
@@ -119,7 +120,7 @@ diagnostics! {
         /// Several groups of the caller have the name.
         #[error("parameter `group`: several of your groups are called `{text}`")]
         Ambiguous {
-            /// What was sent.
+            /// The value received.
             text: String = "team".into(),
             /// Their ids.
             own: Vec<String> = vec!["a1".into(), "b2".into()],
@@ -128,10 +129,10 @@ diagnostics! {
             hint: format!("give the id of one in `group`: {}", own.join(", ")),
             details: { "parameter": "group", "received": text, "your_groups": listed(own) },
         },
-        /// A group that the caller may know of and is not in.
+        /// A group that the caller may know of but is not a member of.
         #[error("parameter `group`: you are not a member of `{text}`")]
         NotIn {
-            /// What was sent.
+            /// The value received.
             text: String => ["teams".into(), "sales".into()],
             /// The groups of the caller.
             own: Vec<String> = vec!["team".into()],

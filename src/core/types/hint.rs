@@ -1,10 +1,9 @@
 //! Hints: what to do next, as data.
 //!
-//! A hint is a few clauses, each a sentence that may hold calls. A call is data until it is
-//! written out, so that the zone of the failure can be added to it, a surface can write it in its
-//! own words, and a clause whose operation the caller was not offered can be left out. The rule
-//! for each: made as it stands, in the situation that it answers, a call does what was meant and
-//! nothing else.
+//! A hint is a few clauses, each a sentence that may hold calls. A call is data until it is written out.
+//! So the zone of the failure can be added to it, each surface writes it in its own words, and a clause
+//! is left out if the caller was not offered its operation. The rule for each: made as it stands, in the
+//! situation that it answers, a call does what was meant and has no other effect.
 
 use std::borrow::Cow;
 use std::fmt::{Display, Formatter};
@@ -14,17 +13,17 @@ use serde_json::{Map, Value};
 /// Most bytes of a clause. What is longer costs more than it helps.
 const CLAUSE_MAX_BYTES: usize = 2_000;
 
-/// What is said where the caller was offered none of the operations that would help.
+/// Text of a hint if the caller was offered none of the operations that would help.
 const NOTHING_OFFERED: &str =
     "tell the user that no tool that is offered here can do this, and go on with something else";
 
-/// What to do next.
+/// The next steps after a failure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hint {
     clauses: Vec<Clause>,
 }
 
-/// A part of a hint that stands or falls as a whole.
+/// A part of a hint that is shown or left out as a whole.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Clause {
     parts: Vec<HintPart>,
@@ -50,7 +49,7 @@ pub struct NextCall {
     pub operation: &'static str,
     /// The arguments, by the names of their parameters.
     pub arguments: Vec<(&'static str, Argument)>,
-    /// Whether it is about the zone of the failure, which is added once it is known.
+    /// `true` if the call is about the zone of the failure, which is added once it is known.
     here: bool,
     /// Commands that the operation runs.
     needs: &'static [&'static str],
@@ -61,7 +60,7 @@ pub struct NextCall {
 pub enum Argument {
     /// Known where the failure was met.
     Value(Value),
-    /// What the failed call has for this parameter.
+    /// The failed call's own value of this parameter.
     Given(&'static str),
     /// A list of such values.
     List(Vec<Argument>),
@@ -87,7 +86,7 @@ impl Hint {
         self.say(text)
     }
 
-    /// What is told where an operation of the clause before is not offered.
+    /// Adds a clause that is shown only if an operation of the clause before is not offered.
     #[must_use]
     pub fn instead(self, text: impl Into<Cow<'static, str>>) -> Self {
         let mut hint = self.or(text);
@@ -264,12 +263,12 @@ impl From<Repeat> for Hint {
     }
 }
 
-/// Where a hint is read: which operations there are, and how a call of one is written.
+/// The surface on which a hint is read: its operations, and its notation of calls.
 pub trait HintSurface {
-    /// Whether callers can make calls of this operation.
+    /// Returns `true` if callers can call this operation.
     fn is_offered(&self, operation: &str) -> bool;
 
-    /// What callers know an operation by that is offered to them, where a sentence names it.
+    /// Returns the name by which callers know an offered operation, for use in a sentence.
     fn name<'n>(&self, operation: &'n str) -> &'n str {
         operation
     }
@@ -284,7 +283,7 @@ pub trait HintSurface {
         repeat.to_string()
     }
 
-    /// Whether callers can make the failed call again with other arguments.
+    /// Returns `true` if callers can repeat the failed call with other arguments.
     fn repeats(&self) -> bool {
         true
     }
@@ -312,7 +311,7 @@ impl<Offers: Fn(&str) -> bool> HintSurface for Tools<Offers> {
     }
 }
 
-/// How to free space in a zone that is full.
+/// Returns a hint on freeing space in a zone that is full.
 #[must_use]
 pub fn space() -> Hint {
     Hint::new("make room with shed_delete")
@@ -442,7 +441,7 @@ impl NextCall {
         self.needs.iter().copied().chain(self.text("cmd"))
     }
 
-    /// Whether all of it is known.
+    /// Returns `true` if every value of the call is known.
     fn is_complete(&self) -> bool {
         let has_zone = !self.here || self.argument("zone").is_some();
         has_zone && self.arguments.iter().all(|(_, value)| value.is_complete())

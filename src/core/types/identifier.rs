@@ -3,7 +3,8 @@
 /// Longest name, mail address or identifier that an identity comes with, in bytes.
 pub const TEXT_MAX_BYTES: usize = 256;
 
-/// Whether a text can stand in a log, a commit or an answer: short, and without control characters.
+/// Returns `true` if a text is short and has no control characters, so that it can stand in a log, a
+/// commit or a response.
 #[must_use]
 pub fn is_short_text(text: &str) -> bool {
     text.len() <= TEXT_MAX_BYTES && !text.chars().any(char::is_control)
@@ -17,8 +18,8 @@ pub fn is_plain_name(text: &str, most: usize, marks: &[u8]) -> bool {
     (1..=most).contains(&text.len()) && !text.starts_with('.') && text.bytes().all(is_plain)
 }
 
-/// Whether a text is what programs write where they have no value, or a template that nobody
-/// filled in: it is the same for everybody.
+/// Returns `true` if a text is a placeholder that programs write instead of a value, or a template that
+/// was not filled in. Such a text would be the same for all users.
 #[must_use]
 pub fn is_placeholder(text: &str) -> bool {
     const NO_VALUES: [&str; 7] = [

@@ -1,10 +1,10 @@
-//! What a call did to the bin beside what it was asked for: its answer says so.
+//! Notes about the side effects of a call on the bin, for its response.
 
 use std::sync::Arc;
 
 use crate::Mutex;
 
-/// Notes of one call about the bin, which all copies of its caller share.
+/// Notes of one call about the bin, shared by all copies of its caller.
 #[derive(Clone, Debug, Default)]
 pub struct BinNotes(Arc<Mutex<[NamedEntries; 2]>>);
 
@@ -15,10 +15,10 @@ struct NamedEntries {
     first: String,
 }
 
-/// Position of what the bin did not keep.
+/// Index of the entries that the bin did not keep.
 const NOT_KEPT: usize = 0;
 
-/// Position of what left the bin.
+/// Index of the entries that left the bin to free space.
 const MADE_WAY: usize = 1;
 
 impl BinNotes {

@@ -5,7 +5,7 @@
 pub struct Secret(String);
 
 impl Secret {
-    /// What stands in its place.
+    /// The text that is shown instead of the secret.
     pub const MASK: &'static str = "********";
 
     /// Keeps `text` from being shown.

@@ -22,7 +22,7 @@ pub use program_name::ProgramName;
 pub const MEBIBYTE: u64 = 1024 * 1024;
 
 names! {
-    /// How a user's directory is named.
+    /// Scheme by which users' directories are named.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum NamespaceStyle {
         /// 32 hex digits of HMAC-SHA256(pepper, user id): listing the directory tells nobody who uses
@@ -33,17 +33,17 @@ names! {
         Plain = "plain",
     }
 
-    /// What a power cut may take.
+    /// Changes that a power cut may lose.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Durability {
         /// At most the last second of acknowledged changes, and never a torn or empty file.
         #[default]
         Relaxed = "relaxed",
-        /// Nothing that was acknowledged.
+        /// No acknowledged change.
         Strict = "strict",
     }
 
-    /// What commands may do when the kernel cannot confine them.
+    /// Policy for commands if the kernel cannot confine them.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum SandboxPolicy {
         /// They are refused.
@@ -53,13 +53,13 @@ names! {
         BestEffort = "best_effort",
     }
 
-    /// Whether commands get files and processes of their own.
+    /// Policy for namespaces, which give commands files and processes of their own.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum NamespacePolicy {
-        /// Where the machine can do that.
+        /// If the machine supports namespaces.
         #[default]
         Auto = "auto",
-        /// Always: without, they are refused.
+        /// Always: without namespaces, commands are refused.
         Required = "required",
         /// Never.
         Off = "off",
@@ -77,7 +77,7 @@ names! {
         All = "all",
     }
 
-    /// Who may write a file of a group.
+    /// The members who may write a file of a group.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
     #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
     #[serde(rename_all = "lowercase")]
@@ -92,7 +92,7 @@ names! {
         OwnerReadOnly = "owner_ro",
     }
 
-    /// Who says which groups there are.
+    /// The source of groups and their members.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum GroupSource {
         /// The registry: `fileshed group create`.
@@ -100,17 +100,17 @@ names! {
         Local = "local",
         /// The gateway, with each call.
         Headers = "headers",
-        /// Open WebUI, when it is asked.
+        /// Open WebUI, which the server asks.
         Openwebui = "openwebui",
     }
 
-    /// Where the files of links are opened.
+    /// The server on which the links to files open.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum LinkHost {
-        /// In Open WebUI where the caller has an account there, else here.
+        /// Open WebUI if the caller has an account there, else this server.
         #[default]
         Auto = "auto",
-        /// Here, by whoever has the link.
+        /// This server, for anybody who has the link.
         Own = "own",
         /// In Open WebUI, by its user alone.
         Openwebui = "openwebui",
@@ -142,18 +142,18 @@ macro_rules! settings {
 }
 
 settings! {
-    /// How a user's directory is named.
+    /// Scheme by which users' directories are named.
     namespace: NamespaceStyle = NamespaceStyle::default(),
-    /// The database that holds the registry; nothing for a file beside the data.
+    /// The database that holds the registry; `None` for a file beside the data.
     registry: Option<RegistryUrl> = None,
-    /// Connections to that database, at most.
+    /// Most connections to that database.
     registry_connections: u64 = 16,
-    /// What the server is called among several on the same data; empty for the name of its machine.
+    /// Name of this server among several on the same data; empty for the host name of its machine.
     instance_name: String = String::new(),
-    /// Where the other servers reach it; nothing for where it listens, or for the name of its machine where
-    /// it listens everywhere.
+    /// Address at which the other servers reach this one. Empty for the address that it listens on, or
+    /// for the host name of its machine if it listens on all addresses.
     instance_address: PeerAddress = PeerAddress::default(),
-    /// What a power cut may take.
+    /// Changes that a power cut may lose.
     durability: Durability = Durability::default(),
     /// Space of one user, all three zones together, in MiB.
     quota_per_user_mb: u64 = 1000,
@@ -161,19 +161,17 @@ settings! {
     quota_per_group_mb: u64 = 2000,
     /// Space of a history, as a multiple of the quota.
     history_factor: u64 = 5,
-    /// Objects of a history that are put together into one file; nothing for never.
+    /// Objects of a history that are packed into one file; `None` for never.
     history_pack_objects: Option<NonZeroU64> = NonZeroU64::new(512),
     /// Files that one user or group may have.
     max_files: u64 = 200_000,
     /// Largest file, in MiB.
     max_file_size_mb: u64 = 300,
-    /// Days after the last change when the uploads of a conversation are removed; nothing for never.
+    /// Days after the last change when the uploads of a conversation are removed; `None` for never.
     uploads_retention_days: Option<NonZeroU64> = None,
-    /// Whether the uploads of a conversation are removed when the application that people chat in
-    /// has it no more.
+    /// `true` if the uploads of a conversation are removed once the chat application no longer has it.
     uploads_end_with_chat: bool = true,
-    /// Days for which what was deleted or replaced in storage and uploads may come back; nothing for
-    /// never.
+    /// Days for which entries deleted or replaced in storage and uploads can be restored; `None` for never.
     bin_days: Option<NonZeroU64> = NonZeroU64::new(30),
     /// Hours after which a locked edit expires.
     lock_max_age_hours: u64 = 24,
@@ -193,9 +191,9 @@ settings! {
     exec_max_total: u64 = 32,
     /// Programs besides the whitelist.
     exec_programs: Vec<ProgramName> = Vec::new(),
-    /// What happens where the kernel cannot confine commands.
+    /// Policy for commands if the kernel cannot confine them.
     exec_sandbox: SandboxPolicy = SandboxPolicy::default(),
-    /// Whether commands get files and processes of their own.
+    /// Policy for namespaces, which give commands files and processes of their own.
     exec_namespaces: NamespacePolicy = NamespacePolicy::default(),
     /// Newest version of Landlock's interface that is used.
     exec_landlock_abi: u64 = 7,
@@ -211,15 +209,15 @@ settings! {
     terminal_max_shells: u64 = 4,
     /// Interactive shells that may be open on the whole server.
     terminal_max_shells_total: u64 = 64,
-    /// Minutes for which a shell stays that nobody is connected to.
+    /// Minutes after which a shell ends that has no connection.
     terminal_shell_idle_minutes: u64 = 30,
-    /// Who says which groups there are.
+    /// The source of groups and their members.
     groups: GroupSource = GroupSource::default(),
     /// Mode of new files in a group.
     group_default_mode: WriteMode = WriteMode::default(),
     /// Which network the commands see.
     network_mode: NetworkMode = NetworkMode::default(),
-    /// Where downloads may go although it is not public.
+    /// Destinations of downloads that are allowed although they are not public.
     network_allow: Vec<Destination> = Vec::new(),
     /// Bytes of output that a command's answer holds unless the call says otherwise.
     max_output_default: u64 = 50_000,
@@ -231,9 +229,9 @@ settings! {
     transfer_max_per_user: u64 = 8,
     /// Uploads and downloads at once on the whole server.
     transfer_max_total: u64 = 64,
-    /// Where people reach the server; links begin with it.
+    /// Base URL at which people reach the server; links begin with it.
     public_url: PublicUrl = PublicUrl::default(),
-    /// Where the files of links are opened.
+    /// The server on which the links to files open.
     links: LinkHost = LinkHost::default(),
     /// Hours after which a link expires.
     link_expiry_hours: u64 = 168,
@@ -245,15 +243,15 @@ settings! {
     session_idle_hours: u64 = 24,
     /// SQL statements of operations only read.
     sqlite_readonly: bool = false,
-    /// Types of files that terminals give to models as they are.
+    /// Media types whose files terminals return to models unchanged.
     terminal_binary_mime_prefixes: Vec<MimePrefix> = vec![MimePrefix::image()],
-    /// Where the files of the compact tools are.
+    /// Storage of the files of the compact tools.
     files_url: FilesUrl = FilesUrl::default(),
-    /// Most that the files of all users take where they are in memory, in MiB.
+    /// Most memory for the files of all users if they are held in memory, in MiB.
     files_memory_mb: u64 = 256,
     /// The directory that the compact tools see as their root.
     fs_workspace: ZonePath = ZonePath::root(),
-    /// The compact tools change nothing.
+    /// `true` if the compact tools cannot change anything.
     fs_read_only: bool = false,
     /// Largest text that the compact tools read and write, in MiB.
     fs_text_limit_mb: u64 = 10,
@@ -270,7 +268,7 @@ impl Settings {
         self.max_file_size_mb * MEBIBYTE
     }
 
-    /// Whether every program of the machine may be started, and what users bring or build.
+    /// Returns `true` if every program of the machine may be started, and those that users upload or build.
     #[must_use]
     pub fn has_any_program(&self) -> bool {
         self.exec_programs.iter().any(ProgramName::is_every)

@@ -82,322 +82,329 @@ impl Default for Timings {
 timings! {
     /// Calls that wait for each other.
     calls: CallTimings {
-        /// How long a call waits for its permit to run: longer, and its client hears nothing.
+        /// Longest wait of a call for its permit to run. Its client gets no response in the meantime.
         permit: seconds(5),
-        /// How long a call waits until the question who it is can be asked.
+        /// Longest wait of a call until it may ask for the caller's identity.
         lookup: seconds(5),
-        /// How long the refusal of a wrong credential is held back.
+        /// Delay of the response to a wrong credential.
         refusal: milliseconds(500),
         /// Longest wait for a write lock. It is held for milliseconds, so a longer wait means overload.
         write_lock: seconds(20),
-        /// How often a write lock is tried that another process holds as a locked file: nobody tells.
+        /// Interval of the attempts to take a write lock that another process holds as a file lock,
+        /// whose release is not announced.
         locked_file: milliseconds(5),
-        /// How long a command waits for others to end: who has as many as allowed does better to wait
-        /// for their answers.
+        /// Longest wait of a command for others to end. A client at its limit does better to wait for
+        /// the responses of its other commands.
         command: seconds(2),
-        /// How long a transfer waits for others to end.
+        /// Longest wait of a transfer for others to end.
         transfer: seconds(2),
-        /// How often somebody who waits looks whether the caller is gone.
+        /// Interval at which a waiting thread checks that its caller is still there.
         attention: milliseconds(100),
-        /// How often it is asked whether the grounds still hold on which work was begun.
+        /// Interval of the checks that the trust on which work began still holds.
         trust: seconds(2),
     }
 
     /// Several servers on the same data.
     instances: InstanceTimings {
-        /// For how long others believe that a process lives.
+        /// Time for which the other processes count a process as alive after its last sign of life.
         lease: seconds(6),
-        /// For how long it believes so itself: the rest is for what is under way when it stops.
+        /// Time for which a process counts itself as alive. The rest of the lease is for running work
+        /// when it stops.
         trusted: seconds(4),
-        /// How often it says so, and looks after the others: it may fail once and be believed still.
+        /// Interval at which a process renews its lease and checks the others. One renewal may fail
+        /// without loss of the lease.
         round: milliseconds(1500),
-        /// A place that was not used for so long is given back, so that the table stays small.
+        /// Time after which the lease of an unused place is given back, so that the table stays small.
         idle: minutes(1),
-        /// For how long who waits believes that it will be told.
+        /// Time that a thread waits for a notice before it tries to take the lease again.
         recheck: seconds(1),
-        /// For how long a thread listens without a look at whether it has to stop.
+        /// Time that a thread listens before it checks whether it has to stop.
         listening: milliseconds(200),
-        /// For how long the thread of instance recovery waits before it looks whether it has to stop.
+        /// Time that the thread of instance recovery waits before it checks whether it has to stop.
         recovery: milliseconds(500),
     }
 
     /// The database of the registry.
     registry: RegistryTimings {
-        /// How long a call waits for a connection before it fails.
+        /// Longest wait of a call for a connection; then it fails.
         pool: seconds(10),
-        /// A connection that nobody used for so long may have ended meanwhile: it is asked first.
+        /// Time without use after which a connection is tested before its next use, because it may have
+        /// ended.
         stale: seconds(1),
-        /// How long the database may take to answer that.
+        /// Longest wait for the answer to this test.
         alive: seconds(5),
-        /// How long it may take to answer a new connection.
+        /// Longest wait for a new connection.
         connect: seconds(5),
-        /// How long a machine that is gone without a word may leave a call waiting: the kernel's own
-        /// patience is a quarter of an hour for what was sent, and two hours where nothing was
-        /// (tcp(7)).
+        /// Longest wait of a call for a machine that no longer answers. The kernel's own limits are a
+        /// quarter of an hour if data were sent, and two hours if not (tcp(7)).
         silence: seconds(10),
-        /// When the kernel begins to ask whether the other machine is there.
+        /// Silence after which the kernel begins to test whether the other machine is there.
         keepalive_idle: seconds(5),
-        /// How often it asks.
+        /// Interval of these tests.
         keepalive_interval: seconds(1),
-        /// For how long a migration lets those pass that use its tables, before it begins again.
+        /// Time for which a migration yields to transactions that use its tables, before it tries again.
         migration: milliseconds(500),
     }
 
-    /// What is between a change and the disk.
+    /// Writing of changes to disk.
     storage: StorageTimings {
-        /// Longest time that an acknowledged change stays in memory only, when relaxed: what the
-        /// setting `durability` says.
+        /// Longest time that an acknowledged change is in memory only if the setting `durability` is
+        /// `relaxed`.
         sync: seconds(1),
-        /// How long the kernel keeps what it read, where nothing else is known of it.
+        /// Time for which the kernel is assumed to keep a directory in memory that it has read.
         cached: seconds(10),
     }
 
-    /// Histories and what watches for changes.
+    /// Histories, and the watching of zones for changes.
     history: HistoryTimings {
-        /// How long a measurement counts that nothing was committed after: an administrator may have
-        /// made space.
+        /// Time for which the measured size of a history counts if there is no commit: an administrator
+        /// may have freed space.
         measurement: seconds(10),
-        /// A history that nothing was done to for so long is packed although it is small.
+        /// Time without changes after which even a small history is packed.
         quiet: seconds(30),
-        /// How long after its last change a save takes in another one: programs save in steps.
+        /// Time after its last change for which a commit takes in further changes: programs save in steps.
         save_quiet: seconds(5),
-        /// How long a save lasts at most.
+        /// Longest time for which a commit takes in further changes.
         save_longest: minutes(1),
-        /// How long a zone that could not be watched is not tried again.
+        /// Time after which the server tries again to watch a zone that could not be watched.
         watch: minutes(1),
     }
 
-    /// Work that is given up or becomes less fine.
+    /// Work that is cut off or becomes coarser after a time.
     work: WorkTimings {
-        /// How long all searches of an edit may take: one pattern must not hold up a zone.
+        /// Limit on all searches of an edit: one pattern must not hold up a zone.
         edit: seconds(1),
-        /// How long a comparison of two texts may take before it becomes less fine.
+        /// Time after which a comparison of two texts becomes coarser.
         comparison: seconds(5),
-        /// How long a search in a zone may take: what it has found is answered then.
+        /// Limit on a search in a zone; then the response has the matches so far.
         search: seconds(20),
-        /// The time that a statement may take to say how many rows there are beyond those of its
-        /// answer.
+        /// Limit on counting the rows that a statement has beyond those of its response.
         counting: milliseconds(50),
-        /// What the child that runs a statement has beyond the time of its work, to say that the time
-        /// is over.
+        /// Time that the child process of a statement has beyond the statement's limit, so that it can
+        /// report the timeout.
         database: seconds(3),
-        /// How long it is asked which files of a publication are still there.
+        /// Limit on asking which published files still exist.
         publication: seconds(5),
     }
 
     /// Commands that a call waits for.
     commands: CommandTimings {
-        /// How often it is asked whether a running command must stop.
+        /// Interval of the checks whether a running command must stop.
         attention: milliseconds(100),
-        /// How long output is still read after the end; what holds the pipe longer is another process.
+        /// Time for which output is still read after the end of a command. Another process holds a pipe
+        /// that stays open longer.
         last_words: milliseconds(500),
-        /// Longest wait for what was ended to be gone.
+        /// Longest wait for killed processes to be gone.
         end: seconds(10),
-        /// How long what was ended in a control group may take to be gone.
+        /// Longest wait for the killed processes of a control group to be gone.
         group_end: seconds(2),
-        /// How often a control group is looked at meanwhile.
+        /// Interval at which the control group is checked meanwhile.
         group_look: milliseconds(1),
-        /// How often the space of a command is measured.
+        /// Interval at which the space that a command takes is measured.
         measure: milliseconds(100),
-        /// How long the trial of what the kernel can confine may take.
+        /// Limit on the probe of what the kernel can confine.
         probe: seconds(5),
     }
 
     /// Processes that outlive their call.
     processes: ProcessTimings {
-        /// How often it is asked whether a process must stop.
+        /// Interval of the checks whether a process must stop.
         attention: milliseconds(100),
-        /// How long one that was asked to end for its time may go on.
+        /// Time that a process has to end by itself after its time is over.
         grace: seconds(5),
-        /// How long output is still read after the end; what holds the pipe longer is another process.
+        /// Time for which output is still read after the end of a process. Another process holds a pipe
+        /// that stays open longer.
         last_words: milliseconds(500),
-        /// How often what holds the pipe is looked at meanwhile.
+        /// Interval of the checks of such a pipe meanwhile.
         last_look: milliseconds(100),
-        /// How long what may be the beginning of a place on disk waits for the rest of it.
+        /// Time for which output that may be the beginning of a path on disk is held back until the rest
+        /// of it comes.
         held_back: milliseconds(50),
-        /// How long input waits for a process that does not read.
+        /// Longest wait of input for a process that does not read.
         input: seconds(5),
-        /// How long a process may take to end before the answer says that it runs still.
+        /// Longest wait for a killed process to end before the response says that it still runs.
         kill: seconds(5),
     }
 
     /// Interactive shells.
     shells: ShellTimings {
-        /// How long a new shell may take to begin.
+        /// Limit on the start of a new shell.
         start: seconds(30),
-        /// How long a new shell waits for the place of another one.
+        /// Longest wait of a new shell for the place of another one.
         place: seconds(2),
-        /// How long nothing must have been typed or written before what changed is taken in.
+        /// Time without input and output after which changes are committed.
         quiet: seconds(2),
-        /// How often a shell is looked at in which something runs.
+        /// Interval at which a shell that runs something is checked.
         busy: milliseconds(250),
-        /// How often one is looked at that waits for a line.
+        /// Interval at which a shell that waits for a line is checked.
         idle: seconds(5),
-        /// How long what may be the beginning of a place on disk waits for the rest of it: somebody
-        /// looks at the screen.
+        /// Time for which output that may be the beginning of a path on disk is held back until the rest
+        /// of it comes. It is short because somebody looks at the screen.
         held_back: milliseconds(10),
-        /// How long what was written is still read after the end.
+        /// Time for which output is still read after the end of a shell.
         last_words: milliseconds(500),
-        /// How often it is looked meanwhile whether there is more.
+        /// Interval at which this output is read.
         last_look: milliseconds(5),
-        /// How long an id is good for a first connection.
+        /// Time for which an id is valid for a first connection.
         credential: seconds(30),
-        /// How long a client has to say who it is.
+        /// Time that a client has to authenticate.
         authentication: seconds(10),
-        /// How often a client is asked whether it is there.
+        /// Interval of the pings to a client.
         ping: seconds(30),
-        /// The silence after which a client is not there: three questions without an answer.
+        /// Silence after which a client counts as gone: three pings without an answer.
         silence: seconds(90),
-        /// How long a client may take for the last message.
+        /// Longest wait for a client to take the last message.
         farewell: seconds(5),
     }
 
-    /// The zygote and the supervisors of confined commands. They run after a fork, without what the
-    /// server was given, and so these are never others.
+    /// The zygote and the supervisors of confined commands. They run after a fork, without the settings
+    /// of the server, so these values are always the standard ones.
     jail: JailTimings {
-        /// Who finds all places of processes taken is not counted again before this is over.
+        /// Shortest time between two counts of a command that has as many processes as it may.
         census: milliseconds(20),
-        /// How long the proxy may take to accept: it listens on this machine and answers at once.
+        /// Longest wait for the proxy to accept: it listens on this machine and answers at once.
         proxy: seconds(5),
-        /// The time for which a spare jail waits for a job.
+        /// Time for which a spare jail waits for a job.
         spare: seconds(20),
     }
 
     /// The proxy through which commands reach the network.
     egress: EgressTimings {
-        /// Pause after a failed accept, most often for want of descriptors.
+        /// Pause after a failed accept, which most often fails because file descriptors ran out.
         accept: milliseconds(50),
-        /// How long a connection may be silent.
+        /// Silence after which a connection is closed.
         idle: minutes(1),
-        /// How long a request may take to arrive.
+        /// Limit on the arrival of a request.
         request: seconds(10),
-        /// How long is waited for a client to read a refusal.
+        /// Longest wait for a client to read a refusal.
         farewell: seconds(1),
-        /// How long one address may take to answer.
+        /// Longest wait for one address to answer.
         connect: seconds(10),
     }
 
-    /// What is done from time to time.
+    /// Periodic tasks, and values recalled from earlier calls.
     rounds: RoundTimings {
-        /// How often uploads that have ended are looked for: they are kept for days.
+        /// Interval of the searches for expired uploads; they are kept for days.
         retention: hours(1),
-        /// How often it is recorded who called: a server that is killed forgets at most that.
+        /// Interval at which the times of the tenants' last calls are recorded. A server that is killed
+        /// loses at most this.
         last_calls: minutes(1),
-        /// How long the groups count that a user named in an earlier call.
+        /// Time for which groups count that a user named in an earlier call.
         group_claims: minutes(15),
-        /// How long the answer counts that an earlier call of a conversation named.
+        /// Time for which the answer counts that an earlier call of a conversation named.
         answers: hours(6),
     }
 
     /// Files that people attach to messages.
     attachments: AttachmentTimings {
-        /// How long an answer of the application counts, where the message is known that it was for.
+        /// Time for which a response of the application counts if the message is known.
         message: minutes(1),
-        /// How long the answer counts if the message is not known, or after a failure that may pass.
+        /// Time for which the response counts if the message is not known, or after a failure that may pass.
         moment: seconds(5),
-        /// How long a file is left alone that could not come in.
+        /// Time after which a file is tried again that could not be imported.
         refused: minutes(10),
-        /// Time after which no other file is begun: the next call goes on.
+        /// Time after which a call imports no further file; the next call goes on.
         patience: seconds(30),
     }
 
     /// Connections, bodies and answers of HTTP.
     http: HttpTimings {
-        /// How long a connection has for the head of a request: the first, or one that has begun.
+        /// Limit on the head of a request: of the first one of a connection, or of one that has begun.
         head: seconds(10),
-        /// How long a connection waits for the headers of the next request; longer than the minute for
-        /// which proxies keep idle connections, so that these end first.
+        /// Longest wait of a connection for the headers of the next request. It is longer than the
+        /// minute for which proxies keep idle connections, so that these end first.
         next_request: seconds(75),
-        /// How long a body may bring less than its pace wants.
+        /// Time for which a body may arrive more slowly than the minimum rate.
         slow_body: seconds(30),
-        /// How long a client may take less than its pace wants of what is written to it.
+        /// Time for which a client may read a response more slowly than the minimum rate.
         slow_answer: seconds(30),
-        /// How often slow connections are looked for.
+        /// Interval of the checks for slow connections.
         slow_look: seconds(1),
-        /// How long the rest of a body is read that nobody wants, so that its client reads the answer.
+        /// Time for which the rest of an unwanted body is read, so that its client reads the response.
         body_rest: seconds(5),
-        /// How long a small body may take to arrive.
+        /// Limit on the arrival of a small body.
         small_body: seconds(10),
-        /// How long one chunk of an answer may wait: a client that reads more slowly comes back for
-        /// the rest with a range.
+        /// Longest wait of one chunk of a response. A client that reads more slowly requests the rest
+        /// with a range.
         chunk: minutes(1),
-        /// Pause after a failed accept, most often for want of descriptors.
+        /// Pause after a failed accept, which most often fails because file descriptors ran out.
         accept: milliseconds(100),
-        /// For how long nothing is under way before the server counts as at rest.
+        /// Time without requests after which the server counts as idle.
         rest: seconds(10),
-        /// How long a browser need not ask again whether a page may call.
+        /// Time for which a browser may cache that a page may call the server.
         cors: minutes(10),
-        /// How long another server may take to accept a connection.
+        /// Longest wait for another server to accept a connection.
         peer: seconds(2),
-        /// How long after a directory was listed the file of a message may come: a proxy collects all
-        /// of it first.
+        /// Time after the listing of a directory within which the file of a message may follow: a proxy
+        /// collects all of the file first.
         message_box: minutes(10),
-        /// How long a link to a file of a terminal works.
+        /// Lifetime of a link to a file of a terminal.
         terminal_link: minutes(5),
-        /// How long what a drive wrote beside its files is kept after it was last read or written.
+        /// Time for which the sidecar files of a WebDAV client are kept after they were last read or written.
         sidecar: hours(1),
-        /// How long a stream waits for news of a process before it looks for itself.
+        /// Longest wait of a stream for a notice from a process before it checks the process itself.
         news: minutes(1),
     }
 
     /// The Model Context Protocol.
     mcp: McpTimings {
-        /// How long a call that runs when the input ends may go on, so that a script may send its
+        /// Time for which a call may go on that runs when the input ends, so that a script may send its
         /// calls and close the input.
         grace: seconds(1),
-        /// How often a client hears of a call that lasts, if it asked for that.
+        /// Interval of the progress notifications for a long call, if the client asked for them.
         progress: seconds(1),
-        /// How often it is looked whether resources changed, where few want to know.
+        /// Interval of the checks for changed resources if there are few subscriptions.
         look: milliseconds(500),
-        /// How often a credential is looked at of whose resources nothing changes.
+        /// Interval at which a credential is checked again while its resources do not change.
         credential: seconds(30),
     }
 
     /// Signing in on the page.
     sign_in: SignInTimings {
-        /// How long a link works that an administrator made.
+        /// Lifetime of a sign-in link that an administrator made.
         link: minutes(5),
-        /// How long the role of an administrator counts after a provider named it: then it is asked again.
+        /// Time for which the administrator role counts after a provider named it; then the provider is
+        /// asked again.
         role: minutes(15),
-        /// For the whole of one question to a provider.
+        /// Limit on one whole request to a provider.
         question: seconds(10),
-        /// How long what a provider publishes counts.
+        /// Time for which a provider's published metadata and keys are cached.
         published: minutes(10),
-        /// How long keys count in which the key of a token is not: a provider changes keys.
+        /// Time after which the keys are fetched again if the key of a token is not among them: a
+        /// provider changes keys.
         keys: seconds(30),
     }
 
-    /// Questions to Open WebUI.
+    /// Requests to Open WebUI.
     openwebui: OpenWebUiTimings {
-        /// To establish a connection.
+        /// Limit on establishing a connection.
         connect: seconds(3),
-        /// For the whole of a small call.
+        /// Limit on a whole small request.
         call: seconds(10),
-        /// For the whole of a call that moves a file.
+        /// Limit on a whole request that moves a file.
         transfer: minutes(10),
-        /// A connection that is not used is not used again after this; Open WebUI closes it a second
-        /// later.
+        /// Time without use after which a connection is not used again; Open WebUI closes it a second later.
         idle: seconds(4),
-        /// Before a question is asked again.
+        /// Pause before a request is repeated.
         again: milliseconds(200),
-        /// How long an answer on an account counts.
+        /// Time for which the response about an account counts.
         account: seconds(20),
-        /// Younger answers on groups are not asked for again: a model that tries names does not become
-        /// a load.
+        /// Age below which the response about groups is not requested again, so that a model that tries
+        /// names does not become a load.
         groups: seconds(2),
-        /// How long calls fail at once after failures in a row, until one is let through.
+        /// Time for which calls fail at once after failures in a row, until one is let through.
         breaker: seconds(10),
-        /// Open WebUI gives every one of its servers ten seconds, ours and others.
+        /// Limit on a registration: Open WebUI gives each of its servers ten seconds, this one and others.
         register: seconds(40),
-        /// How long no more files must come before the notice of an upload is sent.
+        /// Time without further files after which the notice of an upload is sent.
         notice_quiet: seconds(3),
-        /// How long a notice may wait for more files.
+        /// Longest time for which a notice waits for more files.
         notice_longest: seconds(30),
-        /// How long something takes before it shows in a conversation.
+        /// Time after which running work shows in a conversation.
         status: seconds(2),
-        /// Longest that an answer waits until its line in a conversation has ended.
+        /// Longest wait of a response until its status line in a conversation has ended.
         status_end: seconds(1),
-        /// Before an end is sent again that Open WebUI did not accept.
+        /// Pause before the end of a status line is sent again that Open WebUI did not accept.
         status_again: seconds(4),
     }
 }

@@ -58,7 +58,7 @@ diagnostics! {
             code: InvalidUser,
             hint: ONE_USER,
         },
-        /// What stands for no value: every user would be this one.
+        /// A placeholder: every user would share it.
         #[error("the user id is `{0}`, which stands for no user: it was not filled in")]
         NoValue(given: String = "{{USER_ID}}".into()) => {
             code: InvalidUser,

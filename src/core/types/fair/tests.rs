@@ -1,4 +1,4 @@
-//! Who gets a place, and who waits.
+//! Tests of fair limits: which user gets a place, and which one waits.
 
 use std::sync::mpsc::{Receiver, channel};
 
@@ -161,11 +161,11 @@ fn amounts_are_counted_and_given_back() {
     grant.resize(20);
     grant.join(later.try_recv().expect("fits now"));
     assert_eq!(grant.amount(), 70);
-    // What is there already counts, also beyond the whole.
+    // Resizing also takes more places than there are.
     grant.resize(150);
     assert!(ask(&semaphore, "b", 1).0.is_none());
     drop(grant);
     assert!(ask(&semaphore, "b", 100).0.is_some());
-    // More than there is means all of it.
+    // A request for more places than there are gets all of them.
     assert_eq!(ask(&semaphore, "b", 900).0.expect("fits").amount(), 100);
 }

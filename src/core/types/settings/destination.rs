@@ -18,7 +18,7 @@ enum DestinationHost {
 }
 
 impl Destination {
-    /// Whether this opens `address`, which `name` stands for.
+    /// Returns `true` if downloads may go to `address`, to which `name` resolves.
     #[must_use]
     pub fn covers(&self, name: &str, address: IpAddr) -> bool {
         match &self.place {
@@ -79,7 +79,7 @@ impl Destination {
             None => (text, None),
         };
         let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-        // What looks like an address and is none would never match a name.
+        // A malformed address would be taken for a name and never match.
         let numeric = name.chars().all(|c| c.is_ascii_digit() || c == '.');
         (!name.is_empty() && !numeric && name.chars().all(known)).then(|| Self {
             place: DestinationHost::Name(name.trim_end_matches('.').to_ascii_lowercase()),

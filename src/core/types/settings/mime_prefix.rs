@@ -3,7 +3,7 @@
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
-/// What the media types of some files begin with: `image`, or `image/png` for one type alone.
+/// Prefix of media types: `image`, or `image/png` for one type alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MimePrefix(String);
 
@@ -14,7 +14,7 @@ impl MimePrefix {
         Self("image".to_owned())
     }
 
-    /// Whether a media type begins so.
+    /// Returns `true` if a media type begins with this prefix; case does not count.
     #[must_use]
     pub fn is_of(&self, media_type: &str) -> bool {
         let beginning = media_type.get(..self.0.len());

@@ -16,7 +16,7 @@ impl ProgramName {
         &self.0
     }
 
-    /// Whether it stands for every program.
+    /// Returns `true` if it stands for every program.
     #[must_use]
     pub fn is_every(&self) -> bool {
         self.0 == EVERY

@@ -88,7 +88,7 @@ fn is_ignored_by_hfs(character: char) -> bool {
         '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
-/// Why some system of the people who share files cannot hold a name; nothing where all can.
+/// Returns the reason why some operating system cannot hold a file of this name; `None` if all can.
 #[must_use]
 pub fn fault_of_name(name: &str) -> Option<&'static str> {
     let stem = name.split('.').next().unwrap_or(name).trim_end();

@@ -6,11 +6,11 @@
 
 use super::ZonePath;
 
-/// What stands behind the name of the database: rollback journal, write-ahead log, its index.
+/// Endings that SQLite adds to the name of a database: rollback journal, write-ahead log, its index.
 pub const JOURNAL_ENDS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
-/// The name of the database that a file of this name belongs to. Case does not count: some file
-/// systems know none.
+/// The name of the database that a file of this name belongs to. Case does not count, because some file
+/// systems ignore it.
 fn stem(name: &str) -> Option<&str> {
     JOURNAL_ENDS.iter().find_map(|end| {
         let at = name.len().checked_sub(end.len()).filter(|at| *at > 0)?;
@@ -20,7 +20,8 @@ fn stem(name: &str) -> Option<&str> {
 }
 
 impl ZonePath {
-    /// What SQLite would keep beside a database at this path, in the order of [`JOURNAL_ENDS`].
+    /// Returns the paths of the files that SQLite would keep beside a database at this path, in the
+    /// order of [`JOURNAL_ENDS`].
     pub fn journals(&self) -> impl Iterator<Item = Self> {
         let above = self.parent().unwrap_or_else(Self::root);
         let name = self.name().unwrap_or_default().to_owned();
@@ -35,7 +36,7 @@ impl ZonePath {
         Some(self.parent().unwrap_or_else(Self::root).join(name))
     }
 
-    /// Whether a segment is named as what belongs to a database.
+    /// Returns `true` if a segment has the name of a journal of a database.
     #[must_use]
     pub fn has_journal_segment(&self) -> bool {
         self.segments().any(|segment| stem(segment).is_some())

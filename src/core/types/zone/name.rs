@@ -9,13 +9,13 @@ use crate::{Hint, Repeat, diagnostics};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ZoneName {
-    /// What a conversation brought in: read and delete.
+    /// Files uploaded in a conversation: can be read and deleted.
     Uploads,
-    /// Free work.
+    /// Files that can be changed freely.
     Storage,
-    /// Every change is a commit.
+    /// Files of which every change is a commit.
     Documents,
-    /// Shared with a group; every change is a commit.
+    /// Files shared with a group; every change is a commit.
     Group,
 }
 
@@ -82,13 +82,13 @@ impl ZoneName {
         }
     }
 
-    /// Whether changes are commits.
+    /// Returns `true` if changes are commits.
     #[must_use]
     pub fn is_versioned(self) -> bool {
         matches!(self, Self::Documents | Self::Group)
     }
 
-    /// Whether files can be made and changed.
+    /// Returns `true` if files can be created and changed.
     #[must_use]
     pub fn is_writable(self) -> bool {
         self != Self::Uploads
@@ -120,9 +120,9 @@ diagnostics! {
         /// None of the four.
         #[error("parameter `{parameter}` must be uploads, storage, documents or group, got: `{zone}`")]
         Unknown {
-            /// Which parameter.
+            /// The parameter at fault.
             parameter: &'static str = "zone",
-            /// What was sent.
+            /// The value received.
             zone: String => ["storag".into(), "home".into()],
         } => {
             code: InvalidZone,

@@ -20,13 +20,14 @@ pub const PATH_MAX_BYTES: usize = 3072;
 pub struct ZonePath {
     /// Segments joined by `/`; empty for the root.
     text: String,
-    /// The spelling before NFC, where it differs: files that commands made keep their own.
+    /// The spelling before NFC, if it differs: files that commands create keep their own.
     spelling: Option<String>,
-    /// Whether it was given with a slash at its end, which only directories have.
+    /// `true` if it was given with a trailing slash, which only directories have.
     ends_with_slash: EndsWithSlash,
 }
 
-/// How a path was written, which is no part of the path: two that differ in it are the same.
+/// A trailing slash in the notation of a path. It is no part of the path: two paths that differ in it
+/// are equal.
 #[derive(Clone, Copy, Debug, Default)]
 struct EndsWithSlash(bool);
 
@@ -143,7 +144,7 @@ impl ZonePath {
         self.spelling.clone().map(Self::found)
     }
 
-    /// Whether this is the zone's root.
+    /// Returns `true` if this is the zone's root.
     #[must_use]
     pub fn is_root(&self) -> bool {
         self.text.is_empty()
@@ -205,21 +206,21 @@ impl ZonePath {
         }
     }
 
-    /// What of this path lies below a directory that it begins with.
+    /// Returns the part of this path below `directory`, which it begins with.
     #[must_use]
     pub fn below(&self, directory: &Self) -> &str {
         let rest = self.text.get(directory.text.len()..);
         rest.unwrap_or_default().trim_start_matches('/')
     }
 
-    /// Whether it was given with a slash at its end: it means a directory, there or to be made.
+    /// Returns `true` if it was given with a trailing slash: it means a directory, existing or to be created.
     #[must_use]
     pub fn names_directory(&self) -> bool {
         self.ends_with_slash.0
     }
 
-    /// Where something of the name `name` goes that is brought to this path: into the directory
-    /// that it names, or to the path itself.
+    /// Returns the destination of an entry called `name` that is moved or copied to this path: below the
+    /// directory if the path names one, else the path itself.
     #[must_use]
     pub fn for_arrival(self, name: Option<&str>) -> Self {
         match name {
@@ -228,7 +229,7 @@ impl ZonePath {
         }
     }
 
-    /// Whether a segment is `.git` in one of the spellings that git itself protects: any case,
+    /// Returns `true` if a segment is `.git` in one of the spellings that git itself protects: any case,
     /// trailing dots or blanks, the short name of NTFS, characters that HFS+ ignores.
     #[must_use]
     pub fn has_git_segment(&self) -> bool {
@@ -314,7 +315,7 @@ diagnostics! {
         /// Empty.
         #[error("parameter `{parameter}` is required, got an empty path")]
         Missing {
-            /// Which parameter.
+            /// The parameter at fault.
             parameter: &'static str,
         } => {
             code: MissingParameter,
@@ -324,11 +325,11 @@ diagnostics! {
         /// NUL or another control character.
         #[error("parameter `{parameter}` holds the control character U+{:04X}: `{path}`", u32::from(*character))]
         Control {
-            /// Which parameter.
+            /// The parameter at fault.
             parameter: &'static str,
-            /// What was sent, made printable.
+            /// The value received, made printable.
             path: String = "notes/to\u{fffd}do.md".into(),
-            /// The first one.
+            /// The first control character.
             character: char,
         } => {
             code: InvalidPath,
@@ -340,7 +341,7 @@ diagnostics! {
         /// A segment over 255 bytes.
         #[error("parameter `{parameter}` has a name of more than {NAME_MAX_BYTES} bytes")]
         LongName {
-            /// Which parameter.
+            /// The parameter at fault.
             parameter: &'static str,
         } => {
             code: InvalidPath,
@@ -350,7 +351,7 @@ diagnostics! {
         /// The whole path is too long.
         #[error("parameter `{parameter}` has more than {PATH_MAX_BYTES} bytes")]
         LongPath {
-            /// Which parameter.
+            /// The parameter at fault.
             parameter: &'static str,
         } => {
             code: InvalidPath,
@@ -360,9 +361,9 @@ diagnostics! {
         /// `..` above the root.
         #[error("parameter `{parameter}` leads out of the zone: `{path}`")]
         Escape {
-            /// Which parameter.
+            /// The parameter at fault.
             parameter: &'static str,
-            /// What was sent.
+            /// The value received.
             path: String = "../a.md".into(),
         } => {
             code: PathEscape,
@@ -376,9 +377,9 @@ diagnostics! {
         /// A name that is kept for the server.
         #[error("parameter `{parameter}` holds the reserved name `{name}`: `{path}`")]
         Reserved {
-            /// Which parameter.
+            /// The parameter at fault.
             parameter: &'static str,
-            /// What was sent.
+            /// The value received.
             path: String = "notes/.lfsig".into(),
             /// The reserved segment.
             name: String = ".lfsig".into(),
@@ -390,9 +391,9 @@ diagnostics! {
         /// `.git` where the server keeps history.
         #[error("parameter `{parameter}` touches git's own files: `{path}`")]
         Git {
-            /// Which parameter.
+            /// The parameter at fault.
             parameter: &'static str,
-            /// What was sent.
+            /// The value received.
             path: String = ".git/config".into(),
         } => {
             code: ProtectedPath,
@@ -405,15 +406,15 @@ diagnostics! {
             if zone == named { "its own zone".to_owned() } else { format!("the zone {named}") }
         )]
         StartsWithZone {
-            /// Which parameter.
+            /// The parameter at fault.
             parameter: &'static str => ["path", "path", "path", "args"],
-            /// What was sent.
+            /// The value received.
             path: String = "documents/a.md".into(),
             /// The zone that the path is read in.
             zone: ZoneName => [ZoneName::Documents, ZoneName::Storage],
             /// The zone that it names.
             named: ZoneName => [ZoneName::Documents, ZoneName::Documents, ZoneName::Group],
-            /// What was probably meant.
+            /// The path that was probably meant.
             corrected: ZonePath = ZonePath::found("a.md".into()),
         } => {
             code: PathStartsWithZone,
@@ -423,9 +424,9 @@ diagnostics! {
         /// A name that belongs to a database, from somebody who may not write it.
         #[error("parameter `{parameter}` is named as what belongs to a database: `{path}`")]
         Journal {
-            /// Which parameter.
+            /// The parameter at fault.
             parameter: &'static str,
-            /// What was sent.
+            /// The value received.
             path: String = "a.db-wal".into(),
         } => {
             code: ProtectedPath,
@@ -436,7 +437,7 @@ diagnostics! {
         /// The zone's root, where something inside it is needed.
         #[error("parameter `{parameter}` is the root")]
         Root {
-            /// Which parameter.
+            /// The parameter at fault.
             parameter: &'static str,
         } => {
             code: InvalidPath,
@@ -449,9 +450,9 @@ diagnostics! {
         /// A file is to be made, and the path is that of a directory.
         #[error("parameter `{parameter}` names a directory, with a slash at its end: `{path}/`")]
         Directory {
-            /// Which parameter.
+            /// The parameter at fault.
             parameter: &'static str,
-            /// What was sent.
+            /// The value received.
             path: String = "notes/todo".into(),
             /// The file that was probably meant.
             meant: String = "notes/todo".into(),
@@ -464,9 +465,9 @@ diagnostics! {
         /// A new path as Windows writes it.
         #[error("parameter `{parameter}` holds a backslash or a drive: `{path}`")]
         Foreign {
-            /// Which parameter.
+            /// The parameter at fault.
             parameter: &'static str,
-            /// What was sent.
+            /// The value received.
             path: String => ["notes\\todo.md".into(), "C:".into()],
             /// The path with slashes, below the root.
             meant: ZonePath => [ZonePath::found("notes/todo.md".to_owned()), ZonePath::root()],
@@ -484,13 +485,13 @@ diagnostics! {
         /// A new name that not every system can hold.
         #[error("parameter `{parameter}`: the new name `{name}` {reason}")]
         NewName {
-            /// Which parameter.
+            /// The parameter at fault.
             parameter: &'static str,
-            /// What was sent.
+            /// The value received.
             path: String = "notes/a?.md".into(),
             /// The segment at fault.
             name: String = "a?.md".into(),
-            /// What is wrong with it.
+            /// The fault of the segment.
             reason: &'static str,
         } => {
             code: InvalidPath,
@@ -502,7 +503,7 @@ diagnostics! {
 
 const SHORTER: &str = "use a shorter name; an emoji counts 4 bytes, an accented letter 2";
 
-/// Where the history is, which no path leads to.
+/// Returns a hint on reading the history, which has no path.
 fn history() -> Hint {
     let log = NextCall::here("shed_exec")
         .with("cmd", "git")
