@@ -1,9 +1,9 @@
 //! The application that people chat in, as far as this server may use it.
 //!
-//! The core knows no HTTP: it says here what it would like to ask, and the server answers with what
-//! it is connected to. Without a connection everything else works; what needs one says which
-//! setting is missing. Every question is asked in the name of one caller, with that caller's own
-//! credential where there is one, so that the application itself decides what is allowed.
+//! The core knows no HTTP: this trait declares its requests, and the server implements them for the
+//! application that it is connected to. Without a connection everything else works; operations that need
+//! one fail and name the missing setting. Every request is made for one caller, with that caller's own
+//! credential if there is one, so that the application itself decides what is allowed.
 
 mod task;
 
@@ -16,14 +16,14 @@ use fileshed_types::group::{Group, Member};
 use fileshed_types::{Caller, Chat, Error, UserId};
 pub use task::{Task, TaskEnd, counted};
 
-/// What a conversation has of files.
+/// The files that are attached to a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attached {
-    /// These.
+    /// The attached files.
     Files(Vec<Attachment>),
-    /// Nobody knows: there is no credential to ask with.
+    /// Unknown, because there is no credential to ask with.
     NoCredential,
-    /// Nobody knows: the application does not keep this conversation.
+    /// Unknown, because the application does not keep this conversation.
     NotKept,
 }
 
@@ -34,9 +34,9 @@ pub struct Attachment {
     pub id: String,
     /// Its name there, whatever it holds.
     pub name: String,
-    /// Its content, where the conversation itself has it.
+    /// Its content, if the conversation itself has it.
     pub content: Option<Arc<[u8]>>,
-    /// Its path in the uploads, where a terminal brought it before there was a conversation.
+    /// Its path in the uploads, if a terminal uploaded it before the conversation existed.
     pub waiting: Option<String>,
 }
 
@@ -57,7 +57,7 @@ pub struct Publication<'a> {
     pub content_type: &'a str,
     /// Its size in bytes.
     pub size: u64,
-    /// Where it comes from: zone and path.
+    /// The source of the file: zone and path.
     pub source: &'a str,
     /// Its text, which the application shows beside the file.
     pub text: Option<String>,
@@ -68,55 +68,55 @@ pub struct Publication<'a> {
 pub struct Published {
     /// Identifies it in the application.
     pub id: String,
-    /// Whether it hangs on the message that is being written.
+    /// `true` if it is attached to the message that is being written.
     pub attached: bool,
 }
 
-/// A line in the conversation that says what is going on. Dropped without an end, it says that the
-/// work was stopped: none is left as if it still went on.
+/// A status line in the conversation about running work. If it is dropped before
+/// [`ChatStatusLine::end`], it shows that the work was stopped, so that no line looks as if the work
+/// still ran.
 pub trait ChatStatusLine: Debug + Send {
-    /// Says how it ended, before anything else of the call is told.
+    /// Shows how the work ended, before the call returns anything else.
     fn end(self: Box<Self>, ending: TaskEnd);
 }
 
 /// Takes the bytes of a file, piece by piece.
 pub type ByteSink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Error>;
 
-/// The questions that the core asks the application. All methods block, for bounded times.
+/// Requests of the core to the application. All methods block, for bounded times.
 pub trait ChatHost: Debug + Send + Sync {
-    /// Whether the application has an active account of this user; nothing where it cannot be asked, does
-    /// not answer, or has no accounts of such ids.
+    /// Returns `true` if the application has an active account of this user. `None` if the application
+    /// cannot be asked, does not answer, or has no accounts of such ids.
     fn has_account(&self, user: &UserId) -> Option<bool>;
 
-    /// Those of this user's conversations that the application says it has no more. What it cannot
-    /// be asked about, or does not answer clearly, is not among them.
+    /// Returns those of this user's conversations that the application reports as deleted. A
+    /// conversation is left out if the application cannot be asked about it or does not answer clearly.
     fn gone_conversations(&self, user: &UserId, conversations: Vec<Chat>) -> Vec<Chat>;
 
-    /// What the caller's conversations are called, as far as the application says it.
+    /// Returns the titles of the caller's conversations, as far as the application tells them.
     fn titles(&self, caller: &Caller, conversations: &[Chat]) -> HashMap<Chat, String>;
 
-    /// The groups of the caller, by name; nothing where there is no credential to ask with.
+    /// Returns the groups of the caller, by name; `None` if there is no credential to ask with.
     fn groups(&self, caller: &Caller) -> Result<Option<Vec<Group>>, Error>;
 
-    /// Asks anew for the groups of the caller, if what is known of them is not fresh; whether it
-    /// was asked.
+    /// Requests the groups of the caller again, unless those that are cached are fresh. Returns `true`
+    /// if it did.
     fn forget_groups(&self, caller: &Caller) -> bool;
 
-    /// The members of a group, by id; nothing where there is no credential to ask with.
+    /// Returns the members of a group, by id; `None` if there is no credential to ask with.
     fn members(&self, group: &Group) -> Result<Option<Vec<Member>>, Error>;
 
-    /// The files that are attached to the caller's conversation.
+    /// Returns the files that are attached to the caller's conversation.
     fn attachments(&self, caller: &Caller) -> Result<Attached, Error>;
 
-    /// Gives the content of an attached file to `sink`. A file that the caller may not open is
-    /// none.
+    /// Passes the content of an attached file to `sink`. Fails if the caller may not open the file.
     fn fetch(&self, caller: &Caller, file: &Attachment, sink: ByteSink<'_>) -> Result<(), Error>;
 
-    /// Whether files of this caller can be put into the application at all.
+    /// Returns `true` if files of this caller can be published in the application at all.
     fn can_publish(&self, caller: &Caller) -> bool;
 
-    /// Puts a file into the application as the caller's, and onto the message that is being
-    /// written, if it is known.
+    /// Publishes a file in the application as the caller's, and attaches it to the message that is being
+    /// written, if that is known.
     fn publish(
         &self,
         caller: &Caller,
@@ -124,34 +124,33 @@ pub trait ChatHost: Debug + Send + Sync {
         content: &mut (dyn Read + Send),
     ) -> Result<Published, Error>;
 
-    /// Puts a file of the caller that [`ChatHost::publish`] put there onto the message that is being
-    /// written, unless it hangs there already; whether it hangs there now. Nothing where it is not
-    /// there any more, or has other content than this SHA-256, in hexadecimal.
+    /// Attaches a file of the caller that [`ChatHost::publish`] published to the message that is being
+    /// written. Returns `true` if it is attached now, also if it was before. `None` if the file is gone,
+    /// or if its content does not have this SHA-256, in hexadecimal.
     fn publish_again(&self, caller: &Caller, id: &str, sha256: &str)
     -> Result<Option<bool>, Error>;
 
-    /// Shows a page at the message that is being written, in place of what came from the same
-    /// `source` before; whether it shows.
+    /// Shows a page at the message that is being written, in place of an earlier page from the same
+    /// `source`. Returns `true` if it shows.
     fn show_page(&self, caller: &Caller, source: &str, html: &str) -> bool;
 
-    /// Whether a file of the caller that [`ChatHost::publish`] put there is still there.
+    /// Returns `true` if a file of the caller that [`ChatHost::publish`] published still exists.
     fn is_published(&self, caller: &Caller, id: &str) -> Result<bool, Error>;
 
-    /// Where the caller's browser opens such a file.
+    /// Returns the URL at which the caller's browser opens such a file.
     fn address(&self, id: &str) -> String;
 
-    /// Takes a file of the caller back that [`ChatHost::publish`] put there; false where there is
-    /// no such file. Others are refused.
+    /// Deletes a file of the caller that [`ChatHost::publish`] published. Returns `false` if there is no
+    /// such file; refuses other files.
     fn withdraw(&self, caller: &Caller, id: &str) -> Result<bool, Error>;
 
-    /// Says in the caller's conversation that somebody brought files of these names to `place`. Does
-    /// not wait for it.
+    /// Tells the caller's conversation that files of these names were uploaded to `place`. Does not wait.
     fn arrived(&self, caller: &Caller, place: &str, names: Vec<String>);
 
-    /// Links the message that is being written to the list of what it changed, once a message. Does not
-    /// wait for it.
+    /// Links the message that is being written to the list of its changes, once for each message. Does
+    /// not wait.
     fn changed(&self, caller: &Caller);
 
-    /// Shows in the caller's conversation what is going on, as soon as it lasts.
+    /// Shows running work in the caller's conversation once it has taken a while.
     fn line(&self, caller: &Caller, task: Task) -> Option<Box<dyn ChatStatusLine>>;
 }

@@ -1,8 +1,8 @@
 //! The conversations of a caller that have uploads.
 //!
-//! Each conversation has uploads of its own, and a call is of one conversation. Here somebody who is
-//! in none, as a person on the page, finds all of them. A conversation is named by its directory,
-//! which every other call takes as its identifier.
+//! Each conversation has uploads of its own, and a call belongs to one conversation. This module lists
+//! all of them for callers outside of any conversation, such as a person on the page. The name of a
+//! conversation's directory is its identifier in every other call.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
@@ -16,55 +16,56 @@ use fileshed_types::{Caller, Chat, Error, ZoneName, ZonePath};
 /// Seconds of a day.
 pub const DAY_SECONDS: i64 = 24 * 60 * 60;
 
-/// Conversations of one answer.
+/// Most conversations of one page.
 const CHATS_MAX: usize = 50;
 
-/// Entries that are looked at for one answer, unless a single conversation has more.
+/// Most entries that are examined for one page, unless a single conversation has more.
 const ENTRIES_MAX: u64 = 20_000;
 
 /// A conversation that has uploads.
 #[derive(Clone, Debug)]
 pub struct ChatUploads {
-    /// Names it to every call.
+    /// Its identifier in every call.
     pub chat: Chat,
-    /// What the application that people chat in calls it, where that is known.
+    /// Its title in the chat application, if it is known.
     pub title: Option<String>,
-    /// What its uploads take.
+    /// The size and number of its uploads.
     pub totals: Totals,
-    /// When something changed in them last.
+    /// Time of the last change in its uploads.
     pub last_change: Timestamp,
-    /// When they end if nothing changes in them; nothing where none end.
+    /// Time when the uploads end if they do not change; `None` if uploads never end.
     pub ends_at: Option<Timestamp>,
 }
 
-/// Some of a caller's conversations.
+/// A page of a caller's conversations.
 #[derive(Clone, Debug, Default)]
 pub struct ChatsPage {
-    /// Those in which something came or went last first.
+    /// The conversations, the one whose uploads changed last first.
     pub chats: Vec<ChatUploads>,
-    /// Where the next ones begin; nothing at the end.
+    /// Number of the conversation at which the next page begins; `None` on the last page.
     pub next: Option<usize>,
 }
 
 impl Store {
-    /// Some of the caller's conversations that have uploads, from the one with this number on.
+    /// Returns a page of the caller's conversations that have uploads, from the one with this number on.
     pub fn chats_with_uploads(&self, caller: &Caller, from: usize) -> Result<ChatsPage, Error> {
         let mut page = self.untitled_chats(caller, from, (CHATS_MAX, ENTRIES_MAX))?;
         self.name_chats(caller, &mut page.chats);
         Ok(page)
     }
 
-    /// Returns when uploads end in which something changed last then; nothing where none end.
+    /// Returns the time when uploads end that changed last at `last_change`; `None` if uploads never end.
     #[must_use]
     pub fn end_of_uploads(&self, last_change: i64) -> Option<Timestamp> {
         let days = self.settings.uploads_retention_days;
         let kept = i64::try_from(days.map(NonZeroU64::get)?).unwrap_or(i64::MAX);
         let kept = kept.saturating_mul(DAY_SECONDS);
-        // A time that no calendar has never comes.
+        // A time beyond the calendar never comes.
         Timestamp::from_second(last_change.saturating_add(kept)).ok()
     }
 
-    /// As many conversations, or those that hold as many entries, whichever is less.
+    /// Returns at most `chats_max` conversations, fewer if these have `entries_max` entries. They have
+    /// no titles.
     pub(crate) fn untitled_chats(
         &self,
         caller: &Caller,
@@ -108,7 +109,7 @@ impl Store {
         Ok(page)
     }
 
-    /// Adds what the application calls them.
+    /// Adds the titles that the application has for them.
     fn name_chats(&self, caller: &Caller, chats: &mut [ChatUploads]) {
         let mut titles = self.titles(caller, chats.iter().map(|uploads| uploads.chat.clone()));
         for uploads in chats {
@@ -116,7 +117,7 @@ impl Store {
         }
     }
 
-    /// What the application calls these conversations, as far as that is known.
+    /// Returns the titles of these conversations in the chat application, as far as they are known.
     pub fn titles(
         &self,
         caller: &Caller,

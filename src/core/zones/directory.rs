@@ -146,8 +146,8 @@ impl Store {
         })
     }
 
-    /// How many are in a group of the caller: as many as [`Store::members`] says, unless they cannot
-    /// be asked for now.
+    /// Returns the number of members of a group of the caller: that of [`Store::members`], or the
+    /// group's own count if the members cannot be listed now.
     #[must_use]
     pub fn member_count(&self, group: &Group) -> u64 {
         let members = self.members(group);

@@ -1,7 +1,7 @@
-//! Keys that the server makes for itself, where an administrator wants one and has none.
+//! Keys that the server generates if an administrator wants one and has set none.
 //!
-//! A key appears whole and is never overwritten, so several servers of one data directory agree on
-//! it. Who wants another one deletes its file.
+//! A key's file is created in one step and never overwritten, so several servers of one data directory
+//! agree on the key. An administrator who wants another one deletes the file.
 
 use crate::store::Store;
 use fileshed_storage::Root;
@@ -10,22 +10,22 @@ use fileshed_types::{Error, Secret, diagnostics, random};
 /// Random bytes of a key.
 const KEY_BYTES: usize = 32;
 
-/// Most that is read of a file.
+/// Most bytes that are read of a file.
 const FILE_MAX: u64 = 1024;
 
-/// A key, and whether it was made just now.
+/// A key, and whether this call generated it.
 #[derive(Debug)]
 pub struct GeneratedKey {
     /// The key.
     pub key: Secret,
-    /// Whether nobody has seen it yet.
+    /// `true` if the key was generated just now, so that nobody has seen it yet.
     pub is_new: bool,
     /// The name of its file in the data directory.
     pub file: String,
 }
 
 impl Store {
-    /// The key for a setting of this name; made where there is none.
+    /// Returns the key for a setting of this name, and generates it if there is none.
     pub fn generated_key(&self, setting: &str) -> Result<GeneratedKey, Error> {
         let file = format!(".fs_{setting}");
         let is_new = read(&self.data, &file)?.is_none() && make(&self.data, &file)?;
@@ -43,7 +43,7 @@ impl Store {
     }
 }
 
-/// Whether it was made here: only one can make it.
+/// Generates a key. Returns `true` if this call created the file: of several processes only one can.
 fn make(data: &Root, file: &str) -> Result<bool, Error> {
     let key = hex::encode(random::bytes::<KEY_BYTES>()?);
     let temporary = format!("{file}.{}", hex::encode(random::bytes::<8>()?));

@@ -12,12 +12,12 @@ use fileshed_text::{Encoding, is_binary_kind};
 /// Bytes that tell the encoding: as many as `file` looks at.
 const BEGINNING: u64 = 1024 * 1024;
 
-/// What a file is.
+/// The type of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct DetectedType {
     /// Media type.
     pub mime: String,
-    /// How text is encoded; `binary` where there is none.
+    /// Encoding of text; `binary` if the content is not text.
     pub encoding: String,
     /// The format in words.
     pub magic: String,

@@ -124,7 +124,8 @@ pub fn mac(key: &[u8; 32]) -> Hmac<Sha256> {
     mac
 }
 
-/// Whether a text is the name of a directory that stands for an identifier that is no plain name.
+/// Returns `true` if a text is a directory name that is the digest of an identifier, because the
+/// identifier is no plain name.
 fn is_digest(name: &str) -> bool {
     name.strip_prefix('~').is_some_and(|digits| {
         digits.len() == NAMESPACE_DIGITS
@@ -143,7 +144,7 @@ diagnostics! {
             "the pepper has {found} bytes instead of {PEPPER_BYTES}; a new one would make every user appear new"
         )]
         WrongSize {
-            /// What the file has; 33 stands for anything longer.
+            /// The size of the file in bytes; 33 stands for anything longer.
             found: usize,
         } => {
             code: InternalApiError,

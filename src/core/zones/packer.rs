@@ -116,9 +116,9 @@ struct PackThread {
     queue: Arc<WriteLocks>,
     clock: Clock,
     objects: u64,
-    /// A history that nothing was done to for so long is packed although it is small.
+    /// Time without changes after which even a small history is packed.
     quiet: Duration,
-    /// How long it waits for a write lock.
+    /// Longest wait for a write lock.
     patience: Duration,
 }
 

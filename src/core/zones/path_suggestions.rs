@@ -20,28 +20,28 @@ const GROUPS_MAX: usize = 10;
 /// A file or directory that was not found.
 #[derive(Clone, Debug)]
 pub struct MissingPath {
-    /// Where it was looked for.
+    /// The zone in which it was looked for.
     pub zone: ZoneName,
-    /// The group, in the zone of one.
+    /// The group, if it is the zone of one.
     pub group: Option<String>,
     /// Its path there.
     pub path: ZonePath,
 }
 
-/// Something that may be what was not found.
+/// An entry that may be the one that was not found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathSuggestion {
     /// Its zone.
     pub zone: ZoneName,
-    /// The name of the group, in the zone of one.
+    /// The name of the group, if it is the zone of one.
     pub group: Option<String>,
     /// Its path there.
     pub path: ZonePath,
-    /// How much it is like what was missing.
+    /// Likeness to the missing path.
     pub likeness: Likeness,
 }
 
-/// How much something is like what was missing, the most first.
+/// Likeness of an entry to the missing path, the greatest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Likeness {
     /// The same path in another case, in the same zone.
@@ -57,7 +57,7 @@ pub enum Likeness {
 }
 
 impl MissingPath {
-    /// What a failure misses, where it is a path of a zone.
+    /// Returns the path that a failure reports as missing, if it is a path of a zone.
     #[must_use]
     pub fn of(error: &Error) -> Option<Self> {
         let path = match error.cause::<DiskError>()? {
@@ -83,7 +83,7 @@ impl MissingPath {
 }
 
 impl Store {
-    /// Where it may be: all that is most like it, and nothing where there is none.
+    /// Returns the entries that are most like the missing path; empty if there are none.
     #[must_use]
     pub fn path_suggestions(&self, caller: &Caller, missing: &MissingPath) -> Vec<PathSuggestion> {
         let mut places = Vec::new();

@@ -1,7 +1,7 @@
-//! What tells one process from all others, and the end of another one on the same machine.
+//! Identities of processes, which tell whether a process on the same machine has ended.
 //!
-//! The kernel gives a number to a process, and again to a later one; with the moment of its start, the
-//! boot of the machine and the namespace of the number it is one process for good (proc(5)).
+//! The kernel gives the number of an ended process to a later one. The number identifies one process for
+//! good together with the time of its start, the boot of the machine and the PID namespace (proc(5)).
 
 #![expect(
     clippy::disallowed_methods,
@@ -14,14 +14,14 @@ use std::fs;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessIdentity(String);
 
-/// This one.
+/// Returns the identity of this process.
 pub(crate) fn own() -> ProcessIdentity {
     let number = rustix::process::getpid().as_raw_nonzero().to_string();
     let started = started(&number).unwrap_or_default();
     ProcessIdentity(format!("{} {number} {started}", machine()))
 }
 
-/// What people call this machine.
+/// Returns the host name of this machine.
 #[must_use]
 pub fn host_name() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -33,7 +33,7 @@ impl ProcessIdentity {
         &self.0
     }
 
-    /// Whether this process can see that another one has ended; false where it cannot know.
+    /// Returns `true` if this process can see that another one has ended; `false` if it cannot know.
     pub(crate) fn knows_the_end_of(&self, other: &str) -> bool {
         let (Some((here, own)), Some((there, rest))) = (parts(&self.0), parts(other)) else {
             return false;
@@ -43,21 +43,21 @@ impl ProcessIdentity {
     }
 }
 
-/// The machine, and the number with the moment of the start.
+/// Splits an identity into the machine, the number and the start.
 fn parts(text: &str) -> Option<(&str, (&str, &str))> {
     let (before, started) = text.rsplit_once(' ')?;
     let (machine, number) = before.rsplit_once(' ')?;
     Some((machine, (number, started)))
 }
 
-/// This boot of the machine, and the namespace of its numbers.
+/// Returns the boot of the machine and the PID namespace.
 fn machine() -> String {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let numbers = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     format!("{}/{}", boot.trim(), numbers.display())
 }
 
-/// When a process was started; nothing where it has ended, also where nobody asked how.
+/// Returns the start time of a process; `None` if it has ended, even if it is still a zombie.
 fn started(number: &str) -> Option<String> {
     let text = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
     // The name of the program, in brackets, may hold anything.

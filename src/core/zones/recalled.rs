@@ -1,8 +1,8 @@
-//! What an earlier call named, for calls that cannot name it.
+//! Values that earlier calls named, for calls that cannot name them.
 //!
-//! The proxy in front of the terminal passes no header of its own choice, so the groups of its user and
-//! the answer that is being written come from other calls: those of the same user, and of the same
-//! conversation. They are forgotten soon: a user who has left a group must not see it for long.
+//! The proxy in front of the terminal passes no headers that a caller chooses. So the groups of its
+//! user, and the answer that is being written, come from other calls: those of the same user, and of the
+//! same conversation. They expire soon, because a user who has left a group must not see it for long.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 
 use fileshed_types::{Chat, Clock, Mutex, UserId};
 
-/// Most that is remembered.
+/// Most values that are remembered.
 const ENTRIES_MAX: usize = 10_000;
 
-/// Memory of what calls named.
+/// Values that calls named, each with the time of the call.
 #[derive(Debug)]
 pub struct Recalled<K, V> {
     entries: Mutex<HashMap<K, (Instant, V)>>,
     clock: Clock,
-    /// How long what was named counts.
+    /// Time for which a value counts.
     counts: Duration,
 }
 
@@ -34,7 +34,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Recalled<K, V> {
         }
     }
 
-    /// Remembers what a call named, in the place of what was named longest ago if there is no room.
+    /// Remembers a value that a call named. If there is no room, it replaces the oldest one.
     pub fn remember(&self, key: K, value: V) {
         let mut entries = self.entries.lock();
         if entries.len() >= ENTRIES_MAX && !entries.contains_key(&key) {
@@ -49,7 +49,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Recalled<K, V> {
         entries.insert(key, (self.clock.instant(), value));
     }
 
-    /// Returns what was named last; nothing where that is too long ago.
+    /// Returns the value that was named last; `None` if it has expired.
     pub(crate) fn recall(&self, key: &K) -> Option<V> {
         let entries = self.entries.lock();
         let (at, value) = entries.get(key)?;

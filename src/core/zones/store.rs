@@ -99,9 +99,11 @@ pub struct Store {
     /// Unix seconds of the opening.
     pub opened_at: i64,
     draining: AtomicBool,
-    /// Where people reach the server, if nobody said so: set when it listens.
+    /// URL at which this machine reaches the server, used if no public URL is set. Set when the server
+    /// listens.
     address: OnceLock<String>,
-    /// Where the other servers on the data reach this one, if there may be any: set when it listens.
+    /// Address at which the other servers on the data reach this one, if there can be any. Set when the
+    /// server listens.
     pub peer_address: OnceLock<String>,
     chat_host: OnceLock<Arc<dyn ChatHost>>,
     /// The groups that the last calls of users named.
@@ -166,12 +168,12 @@ impl Store {
         })
     }
 
-    /// Says that the server is about to stop: whoever asks whether it is ready is told no.
+    /// Marks the server as about to stop, so that it reports that it is not ready.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Release);
     }
 
-    /// Whether the server is about to stop.
+    /// Returns `true` if the server is about to stop.
     #[must_use]
     pub fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Acquire)
@@ -194,7 +196,7 @@ impl Store {
         PageSessions::new(&self.registry, &self.clock, life)
     }
 
-    /// Where people reach the server; empty where nobody knows.
+    /// Returns the URL at which people reach the server; empty if it is not known.
     #[must_use]
     pub fn public_url(&self) -> &str {
         let set = &self.settings.public_url;
@@ -205,34 +207,34 @@ impl Store {
         }
     }
 
-    /// Says where the server listens, for links where no public address is set. Only for an
-    /// address of this machine: what others call it, nobody here can know.
+    /// Sets the address at which the server listens, for links if no public URL is set. Ignores all but
+    /// loopback addresses, because the server cannot know its name in the network.
     pub fn listens_at(&self, address: SocketAddr) {
         if address.ip().is_loopback() {
             let _first_counts = self.address.set(format!("http://{address}"));
         }
     }
 
-    /// Says which application people chat in. The first that is named stays.
+    /// Sets the application that people chat in. Only the first call counts.
     pub fn connect(&self, chat_host: Arc<dyn ChatHost>) {
         let _first_counts = self.chat_host.set(chat_host);
     }
 
-    /// The application that people chat in, if there is one that can be asked.
+    /// Returns the application that people chat in, if there is one that can be asked.
     #[must_use]
     pub fn chat_host(&self) -> Option<&dyn ChatHost> {
         self.chat_host.get().map(AsRef::as_ref)
     }
 
-    /// Whether the application that people chat in says that it has this user no more, or not active.
+    /// Returns `true` if the chat application reports that it has no active account of this user.
     #[must_use]
     pub fn is_gone(&self, user: &UserId) -> bool {
         self.chat_host()
             .is_some_and(|chat_host| chat_host.has_account(user) == Some(false))
     }
 
-    /// Does what may last. The caller's conversation shows it as soon as it does, and then how it
-    /// ended: `result` says in a few words what came of it.
+    /// Does work that may take long. The caller's conversation shows the work once it has taken a while,
+    /// and then its end; `result` describes the outcome in a few words.
     pub fn shown<T>(
         &self,
         caller: &Caller,
@@ -251,7 +253,7 @@ impl Store {
         done
     }
 
-    /// Whether the file of the registry that is open still has its name.
+    /// Returns `true` if the registry is in a database server, or if its open file still has its name.
     pub fn has_registry_file(&self) -> bool {
         let found = self.data.identity(fileshed_registry::FILE_NAME);
         self.registry.holds_leases() || matches!(found, Ok(found) if found == self.registry_file)
@@ -261,37 +263,39 @@ impl Store {
         self.instance.queue.leases.as_ref()
     }
 
-    /// Fails where others may have taken this process for dead, because it stood still or could not say
-    /// that it lives.
+    /// Fails if others may have taken this process for dead, because it stood still or could not renew
+    /// its lease.
     pub fn expect_alive(&self) -> Result<(), Error> {
         self.leases()
             .map_or(Ok(()), |leases| leases.shared.expect_alive())
     }
 
-    /// Whether others took this process for dead. Then it can change nothing any more, and has to end.
+    /// Returns `true` if others took this process for dead. Then it cannot change anything any more, and
+    /// has to end.
     #[must_use]
     pub fn is_taken_for_dead(&self) -> bool {
         let is_dead = |leases: &WriteLeases| leases.shared.taken_for_dead.load(Ordering::Acquire);
         self.leases().is_some_and(is_dead)
     }
 
-    /// The tenants in which processes that died left something unfinished; waits for a moment. Nothing
-    /// where only this machine has the data: the next call for a tenant finds that then.
+    /// Returns the tenants in which processes that died left a change unfinished; waits for a moment.
+    /// `None` if the data directory belongs to this machine alone: then the next call for a tenant finds
+    /// its unfinished changes.
     pub fn tenants_left(&self, patience: Duration) -> Option<Vec<String>> {
         Some(self.leases()?.tenants_left(patience))
     }
 
-    /// What the crates above do when a zone is opened.
+    /// Returns the hooks of the crates above, which run when a zone is opened.
     pub fn hooks(&self) -> &dyn Hooks {
         self.hooks.get().map_or(&NoHooks, |hooks| &**hooks)
     }
 
-    /// Takes the work of the crates above. The first that is given stays.
+    /// Sets the hooks of the crates above. Only the first call counts.
     pub fn set_hooks(&self, hooks: Box<dyn Hooks>) {
         let _first_counts = self.hooks.set(hooks);
     }
 
-    /// Locks opened at or before this second have expired.
+    /// Returns the Unix second at or before which expired locks were opened.
     pub fn locks_expired_before(&self) -> i64 {
         let age = self.settings.lock_max_age_hours.saturating_mul(3600);
         self.clock.now().as_second().saturating_sub(age as i64)
@@ -302,7 +306,8 @@ impl Store {
         self.write_lock_within(tenant, zone, self.settings.timings.calls.write_lock)
     }
 
-    /// The same, for who waits so long. Whoever waited in vain for a command is told which.
+    /// Waits for the write lock at most `patience`. If a command of the server holds it for longer, the
+    /// failure names the command.
     pub fn write_lock_within(
         &self,
         tenant: &TenantRoot,

@@ -22,11 +22,11 @@ pub struct TenantRoot {
     pub root: Root,
     /// Bytes that it may hold.
     pub limit: u64,
-    /// What it holds.
+    /// The zones that it has.
     pub zones: &'static [ZoneName],
     /// Given back while the caller waits for a write lock.
     pub place: CallSlot,
-    /// What the call of the caller did to the bin.
+    /// Notes on what the caller's call did to the bin.
     pub notes: BinNotes,
 }
 
@@ -37,7 +37,7 @@ impl TenantRoot {
         self.key.strip_prefix("groups/")
     }
 
-    /// What holds a zone's files and everything that belongs to them, if it is there yet.
+    /// Returns the directory of a zone's files and of everything that belongs to them, if it exists.
     pub fn existing_base(&self, zone: ZoneName) -> Result<Option<Root>, DiskError> {
         match zone.directory() {
             Some(directory) => self.root.existing_subdirectory(directory),
@@ -45,7 +45,7 @@ impl TenantRoot {
         }
     }
 
-    /// What was deleted in its zones and may come back; made where it is missing.
+    /// Returns the directory of deleted entries that can be restored, and creates it if it is missing.
     pub fn bin(&self) -> Result<Root, DiskError> {
         self.root.subdirectory(BIN)
     }
@@ -63,14 +63,14 @@ impl TenantRoot {
     }
 }
 
-/// The directories of a zone: what holds its files, and its history beside them.
+/// The directories of a zone.
 #[derive(Clone, Copy)]
 pub struct ZoneRoots<'a> {
     /// The key of the tenant.
     pub tenant: &'a str,
-    /// Which zone it is.
+    /// The name of the zone.
     pub zone: ZoneName,
-    /// What holds the files and the repository.
+    /// The directory that holds the files and the repository.
     pub base: &'a Root,
     /// The files.
     pub data: &'a Root,

@@ -103,10 +103,10 @@ impl Store {
         is_out.then_some(Revocation::Membership)
     }
 
-    /// Why nothing is done for a user any more.
+    /// Returns the reason why the trust in a user has ended, if it has.
     fn account_revocation(&self, user: &UserId) -> Option<Revocation> {
         let standing = self.registry.standing(user.as_str());
-        // What cannot be read now is read the next time.
+        // A row that cannot be read now is read the next time.
         let standing = standing.ok().flatten();
         if standing.is_some_and(|standing| standing.suspended_at.is_some()) {
             Some(Revocation::Suspended)
@@ -115,7 +115,7 @@ impl Store {
         }
     }
 
-    /// The groups of a user, where a directory can be asked without the user.
+    /// Returns the groups of a user, if the group directory can be asked without the user.
     fn groups_of(&self, user: &UserId) -> Option<Vec<GroupId>> {
         if self.settings.groups == GroupSource::Headers {
             return None;
@@ -126,7 +126,7 @@ impl Store {
     }
 }
 
-/// What was asked in one look.
+/// The users that were looked up in one round of checks.
 type KnownUsers = HashMap<UserId, KnownUser>;
 
 struct KnownUser {

@@ -85,7 +85,7 @@ impl<'a> View<'a> {
         let open = || {
             let opened = self.store.open_zone(self.caller, zone, group);
             opened.map_err(|error| match (group, error.details().get("parameter")) {
-                // What is no group of the caller is nothing in the tree.
+                // A group that the caller is not in does not exist in the tree.
                 (Some(_), Some(parameter)) if parameter == "group" => no_group(),
                 (Some(_), _) if error.code() == Code::GroupNotAvailable => no_group(),
                 _ => error,
@@ -95,7 +95,8 @@ impl<'a> View<'a> {
         if chat.is_some() && opened.absent && self.caller.chat != Chat::default() {
             return Err(ViewError::NoChat(path.to_string()).into());
         }
-        // Who looks through the conversations is in none that a waiting file is for.
+        // Waiting files belong to no conversation, so a path below a conversation's directory cannot
+        // mean one.
         if zone == ZoneName::Uploads && !inside.is_empty() && chat.is_none() {
             let is_named = |waiting: &str| {
                 let below = waiting.strip_prefix(inside);
@@ -165,7 +166,7 @@ impl<'a> View<'a> {
         Ok(found)
     }
 
-    /// What is at a path of a zone, in a zone that may be any.
+    /// Returns `true` if a path is a directory; it may be in any zone.
     pub fn is_directory(&self, parameter: &'static str, path: &ViewPath) -> Result<bool, Error> {
         match path.place() {
             ViewPlace::Top | ViewPlace::Groups | ViewPlace::Chats | ViewPlace::Logs("") => Ok(true),
@@ -203,7 +204,7 @@ impl Resolved<'_> {
         Ok(entry)
     }
 
-    /// What is there, links followed inside the zone.
+    /// Returns the entry at the path, with links inside the zone followed.
     pub fn entry(&self) -> Result<Entry, Error> {
         self.zone
             .entry(&self.path)

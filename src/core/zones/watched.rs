@@ -32,7 +32,7 @@ type WatchKey = (String, ZoneName);
 pub struct WatchedZones {
     zones: Mutex<Zones>,
     clock: Clock,
-    /// How long a zone that could not be watched is not tried again.
+    /// Time after which the server tries again to watch a zone that could not be watched.
     again_after: Duration,
 }
 
@@ -56,9 +56,9 @@ struct WatchEntry {
 #[derive(Debug, Default)]
 struct WatchedZone {
     watch: Option<Watch>,
-    /// Where it could not be watched: when that is tried again.
+    /// Time of the next attempt, if the zone could not be watched.
     again: Option<Instant>,
-    /// What changed since history had everything; nothing where it is not known that it ever did.
+    /// Changes that history may not have yet; `None` if it is not known whether history ever had everything.
     unsettled: Option<BTreeSet<Box<[u8]>>>,
 }
 
@@ -74,7 +74,7 @@ pub struct Extent {
 /// Changes in a watched zone.
 #[derive(Debug)]
 pub struct Unsettled {
-    /// How much the zone has now.
+    /// The size of the zone now.
     pub extent: Extent,
     /// Paths that may not be in history yet; `None` if they are not known.
     pub paths: Option<BTreeSet<Box<[u8]>>>,
@@ -105,7 +105,7 @@ impl WatchedZones {
         found
     }
 
-    /// Does something with what is known of a zone now; nothing where nothing is.
+    /// Applies `ask` to the known state of a zone; `None` if its state is not known.
     fn known<T>(
         &self,
         zone: &ZoneRoots<'_>,

@@ -18,7 +18,7 @@ use fileshed_storage::{DiskError, Root};
 use fileshed_types::timings::InstanceTimings;
 use fileshed_types::{Background, Clock, Error, Mutex, Settings, StopSign, ZonePath};
 
-/// Connections of its own: nobody's calls keep it from saying that it lives.
+/// Connections for the leases alone, so that calls cannot keep this process from renewing its lease.
 const CONNECTIONS: u64 = 4;
 
 /// The leases of this process.
@@ -32,7 +32,7 @@ pub(crate) struct WriteLeases {
 pub(crate) struct LeaseKeeper {
     pub(crate) registry: Registry,
     name: String,
-    /// What people call it.
+    /// Its name for people.
     label: String,
     process: ProcessIdentity,
     /// By the clock that also runs while the machine sleeps, in milliseconds.
@@ -47,25 +47,24 @@ pub(crate) struct LeaseKeeper {
 #[derive(Debug, Default)]
 struct LeaseState {
     places: HashMap<String, PlaceState>,
-    /// How many times something was told: who waits compares.
+    /// Counts notices. A waiting thread compares the count to see that one came.
     notices: u64,
     /// Tenants in which dead processes left something unfinished.
     left: Vec<String>,
 }
 
-/// What this process does with a place.
+/// The state of a place in this process.
 #[derive(Debug)]
 enum PlaceState {
-    /// Somebody asks for it, or writes in it, and whether others wait for it.
+    /// A thread waits for it or writes in it; `wanted` if other processes wait for it.
     Used { wanted: bool },
-    /// It is at hand.
+    /// Held, but not in use.
     Idle { since: Instant },
-    /// It is being given back: nobody asks for it before that is done, or what is asked would be given
-    /// back with it.
+    /// It is being given back. Threads wait until that is done, or a new lease would be given back with it.
     Leaving,
 }
 
-/// The right to write in one place, as far as other processes go.
+/// The right to write in one place, against other processes.
 #[derive(Debug)]
 pub(crate) struct WriteLease {
     shared: Arc<LeaseKeeper>,
@@ -73,7 +72,7 @@ pub(crate) struct WriteLease {
 }
 
 impl WriteLeases {
-    /// Enters this process, and begins to say that it lives.
+    /// Registers this process, and starts to renew its lease.
     pub(crate) fn start(
         data: &Root,
         settings: &Settings,
@@ -109,7 +108,7 @@ impl WriteLeases {
         })
     }
 
-    /// A place that this process has and nobody else waits for.
+    /// Takes a place that this process holds and no other process waits for.
     pub(crate) fn take_at_hand(&self, place: &str) -> Result<Option<WriteLease>, Error> {
         let mut state = self.shared.state.lock();
         let Some(at_hand @ PlaceState::Idle { .. }) = state.places.get_mut(place) else {
@@ -127,8 +126,8 @@ impl WriteLeases {
         }
     }
 
-    /// Waits for a place until a moment; nothing where that passed. No two threads of this process ask
-    /// for the same one at the same time.
+    /// Waits for a place until a moment; `None` if that passed. No two threads of this process may wait
+    /// for the same place at the same time.
     pub(crate) fn take(&self, place: &str, until: Instant) -> Result<Option<WriteLease>, Error> {
         if let Some(lease) = self.take_at_hand(place)? {
             return Ok(Some(lease));
@@ -144,7 +143,7 @@ impl WriteLeases {
         Ok(taken?.then(|| self.lease(place)))
     }
 
-    /// The tenants in which dead processes left something; waits for that for a moment.
+    /// Returns the tenants in which dead processes left a change unfinished; waits a moment for the first.
     pub(crate) fn tenants_left(&self, patience: Duration) -> Vec<String> {
         let shared = &self.shared;
         let deadline = shared.clock.instant() + patience;
@@ -290,7 +289,7 @@ impl LeaseKeeper {
                 None => match self.registry.lease_notices(&self.name) {
                     Ok(begun) => {
                         notices = Some(begun);
-                        // What was told before that is not told again.
+                        // Notices from before this subscription are lost, so a round is due now.
                         due = self.clock.instant();
                         Ok(None)
                     }

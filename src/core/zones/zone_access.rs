@@ -10,7 +10,7 @@ use fileshed_storage::Totals;
 use fileshed_types::group::Group;
 use fileshed_types::{Caller, Error, UserId, ZoneName};
 
-/// What stands for a directory that is not there, below a tenant's root: always empty.
+/// Name, below a tenant's root, of an always empty directory that stands in for a missing one.
 pub const NOTHING: &str = ".empty";
 
 /// The directory of logs, below the tenant's root, and their name in the registry.
@@ -119,7 +119,7 @@ impl Store {
         let directory = name.directory().ok_or(ZoneError::NotPersonal)?;
         let (base, data, absent) = if name == ZoneName::Uploads {
             let place = self.uploads_of(caller);
-            // Who only looks leaves nothing behind in each of many conversations.
+            // A call that only reads creates no directory in each of many conversations.
             let (base, absent) = match tenant.root.existing_subdirectory(&place)? {
                 Some(base) => (base, false),
                 None => (tenant.root.subdirectory(NOTHING)?, true),

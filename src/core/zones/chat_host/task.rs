@@ -1,29 +1,29 @@
-//! What a person reads in the conversation about work that lasts, and about its end.
+//! Texts of the status lines in a conversation: running work, and its end.
 
 use std::time::Duration;
 
 use fileshed_types::{Caller, Code, Error};
 
-/// Work that may last.
+/// Work that may take long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     doing: String,
     subject: String,
 }
 
-/// How the work ended.
+/// The end of the work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskEnd {
-    /// It was done; with what came of it, where that can be said in a few words.
+    /// It was done; with its result in a few words, if it has one.
     Done(Option<String>),
     /// It failed.
     Failed,
-    /// It was broken off: its time was over, or nobody waited for it any more.
+    /// It was stopped: its time was over, or nobody waited for it any more.
     Stopped,
 }
 
 impl TaskEnd {
-    /// How a call ended that failed.
+    /// Returns the end of a call that failed.
     #[must_use]
     pub fn of_failure(caller: &Caller, error: &Error) -> Self {
         if error.code() == Code::Timeout || caller.cancellation.is_cancelled() {
@@ -35,7 +35,7 @@ impl TaskEnd {
 }
 
 impl Task {
-    /// What is done to what: `Running`, `sort`.
+    /// Creates a task from a verb and its object: `Running`, `sort`.
     pub fn new(verb: &str, subject: impl Into<String>) -> Self {
         let subject = subject.into();
         Self {
@@ -44,13 +44,13 @@ impl Task {
         }
     }
 
-    /// The text while it goes on.
+    /// Returns the text while the work runs.
     #[must_use]
     pub fn doing(&self) -> &str {
         &self.doing
     }
 
-    /// The text when it has ended.
+    /// Returns the text when the work has ended.
     #[must_use]
     pub fn ended(&self, ending: &TaskEnd, after: Duration) -> String {
         let (subject, time) = (&self.subject, human_time(after));
@@ -63,7 +63,7 @@ impl Task {
     }
 }
 
-/// A number of things, by their name in the singular.
+/// Returns a number of things, by their name in the singular.
 #[must_use]
 pub fn counted(count: u64, thing: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };

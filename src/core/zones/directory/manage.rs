@@ -103,7 +103,7 @@ pub(super) fn groups_of(registry: &Registry, user: Option<&UserId>) -> Result<Ve
 }
 
 diagnostics! {
-    /// What an administrator asked for cannot be done.
+    /// A request of an administrator about groups that cannot be carried out.
     #[derive(Debug, thiserror::Error)]
     pub enum GroupsError {
         /// No such group.

@@ -1,21 +1,21 @@
-//! Who is in a group, and how its members are called.
+//! Members of a group, and their display names.
 
 use super::{Group, Member};
 
-/// How a file's owner is called who is in the group no more: whoever it was is nobody's business.
+/// Display name of a file's owner who has left the group. It hides who the owner was.
 const FORMER: &str = "former member";
 
-/// Who is in a group.
+/// The members of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Membership {
-    /// Those that are known, by id.
+    /// The known members, by id.
     pub members: Vec<Member>,
-    /// The number of all.
+    /// The number of all members.
     pub count: u64,
 }
 
 impl Membership {
-    /// All members.
+    /// Returns the membership if all members are known.
     pub(super) fn all(mut members: Vec<Member>) -> Self {
         members.sort_by(|a, b| a.id.cmp(&b.id));
         // A member may come twice in a list that comes in pages.
@@ -24,14 +24,14 @@ impl Membership {
         Self { members, count }
     }
 
-    /// Those that are known of a group, which may have more.
+    /// Returns the membership if the group may have more members than are known.
     pub(super) fn some(members: Vec<Member>, group: &Group) -> Self {
         let known = Self::all(members);
         let count = known.count.max(group.member_count);
         Self { count, ..known }
     }
 
-    /// The member that a text names: by id, or by a name that only one has.
+    /// Returns the member that a text names: by id, or by a name that only one has.
     #[must_use]
     pub fn named(&self, text: &str) -> Option<&Member> {
         if let Some(member) = self.members.iter().find(|member| member.id == text) {
@@ -44,8 +44,8 @@ impl Membership {
         same.next().filter(|_| same.next().is_none())
     }
 
-    /// What names the user of this id: the name where only one member has it, else the id; of who
-    /// is not in the group neither.
+    /// Returns the display name of the user with this id: the name if only one member has it, else the
+    /// id. A user who is not in the group is a "former member".
     #[must_use]
     pub fn shown<'m>(&'m self, id: &'m str) -> &'m str {
         let Some(member) = self.members.iter().find(|member| member.id == id) else {

@@ -1,7 +1,8 @@
 //! The bin of a tenant on disk: one directory beside its zones, where no path of a zone leads.
 //!
-//! What has no row in the registry is no more in the bin, so it goes by losing its row, and its files
-//! after that. What a process did not get to is swept by the next one.
+//! An entry without a row in the registry is no longer in the bin. So an entry leaves the bin by losing
+//! its row, and its files are removed after that. The next process sweeps the files that a process did
+//! not get to.
 
 use std::sync::Arc;
 
@@ -12,8 +13,8 @@ use fileshed_storage::{Entry, Relief, Reserve, Root, Staging, Totals};
 use fileshed_types::{Code, Error, ZoneName, ZonePath};
 
 impl Store {
-    /// Empties the bin of a tenant, what was deleted first first, as far as so much more needs it.
-    /// Whether that made the space: where all of it would not be enough, it stays.
+    /// Deletes entries from the bin of a tenant, oldest first, until `needed` fits. Returns `true` if
+    /// that made the space; if even an empty bin would not be enough, deletes none.
     pub fn make_space(&self, tenant: &TenantRoot, needed: Totals) -> Result<bool, Error> {
         let most = Totals {
             bytes: tenant.limit,
@@ -27,8 +28,7 @@ impl Store {
         Ok(!gone.is_empty())
     }
 
-    /// Enters something that may not fit; where only the bin is in its way, again once that made the
-    /// space.
+    /// Runs `begin`, which may exceed the quota. If it does and the bin can make the space, runs it again.
     pub fn making_space<T>(
         &self,
         tenant: &TenantRoot,
@@ -36,7 +36,7 @@ impl Store {
         begin: impl Fn() -> Result<T, Error>,
     ) -> Result<T, Error> {
         if self.reserve.lacks(0) {
-            // It needs a little for its rows, too.
+            // The rows need a little space, too.
             let _made = self.staging(tenant)?.relieve(0);
         }
         match begin() {
@@ -49,15 +49,15 @@ impl Store {
         }
     }
 
-    /// Takes these out of the bin of a tenant for good; how many were there.
+    /// Removes these entries from the bin of a tenant for good. Returns the number of those that were there.
     pub fn end_in_bin(&self, tenant: &TenantRoot, rows: &[BinRow]) -> Result<u64, Error> {
         let gone = self.registry.forget_in_bin(&tenant.key, rows)?;
         self.remove_binned(tenant, &gone)?;
         Ok(gone.len() as u64)
     }
 
-    /// Empties the bin of a tenant, what was deleted first first, until the disk is not full any
-    /// more. Gives what went.
+    /// Deletes entries from the bin of a tenant, oldest first, until the disk is not full any more.
+    /// Returns their rows.
     pub fn relieve_disk(&self, tenant: &TenantRoot) -> Result<Vec<BinRow>, Error> {
         let mut gone = Vec::new();
         if !self.reserve.is_needed() {
@@ -82,7 +82,7 @@ impl Store {
         Ok(gone)
     }
 
-    /// Lets whoever writes on a full disk take its space from the bin of the tenant.
+    /// Returns a handler that frees space in the bin of the tenant for a writer on a full disk.
     pub(super) fn relief(&self, tenant: &TenantRoot) -> Relief {
         let (registry, reserve) = (Arc::clone(&self.registry), Arc::clone(&self.reserve));
         let (key, notes) = (tenant.key.clone(), tenant.notes.clone());
@@ -97,10 +97,11 @@ impl Store {
         })
     }
 
-    /// Removes what is in the bin without a row, and rows without a file: what a dead process or a
-    /// power cut left.
+    /// Removes files in the bin that have no row, and rows without files: remains of a dead process or a
+    /// power cut.
     pub fn sweep_bin(&self, tenant: &TenantRoot) -> Result<(), Error> {
-        // The rows come first: the file of each was put in before, so its directory is there by now.
+        // The rows are read before the bin is opened. The files of a settled row are in the bin already,
+        // so its directory exists by now.
         let rows = self.registry.in_bin(&tenant.key)?;
         let bin = tenant.root.existing_subdirectory(BIN)?;
         for row in &rows {
@@ -114,7 +115,8 @@ impl Store {
             return Ok(());
         };
         self.registry.measure_bin(&tenant.key)?;
-        // Whoever puts something in enters its row first: what is seen now has one, or lost it.
+        // A writer inserts the row of an entry before its files. So an entry listed here has a row, or
+        // has lost it.
         let there = bin.list(&ZonePath::root())?;
         let known = self.registry.names_in_bin(&tenant.key)?;
         let staging = self.staging(tenant)?;
@@ -127,7 +129,7 @@ impl Store {
         Ok(())
     }
 
-    /// Enters of a move that was under way whether its files are in the bin.
+    /// Records whether the files of an interrupted move are in the bin.
     pub fn settle_bin_move(&self, tenant: &TenantRoot, row: &BinRow) -> Result<(), Error> {
         let bin = tenant.bin()?;
         let there = bin.existing_entry(&ZonePath::found(row.id.clone()))?;
@@ -162,9 +164,9 @@ impl Store {
     }
 }
 
-/// Empties the bin of a tenant, what was deleted first first, until so many bytes are free beside what
-/// is kept for deletions; `told` gets what goes. Returns `false` if that makes no space; where
-/// all of it would not be enough, it stays.
+/// Deletes entries from the bin of a tenant, oldest first, until `needed` bytes are free beside those
+/// that are kept for deletions; `told` gets each row. Returns `false` if that makes no space; if even an
+/// empty bin would not be enough, deletes none.
 fn relieve(
     registry: &Registry,
     reserve: &Reserve,

@@ -1,6 +1,7 @@
 //! Volumes of version 0.1.0, which could spread tenants on several directories.
 //!
-//! Whoever lies in another one than the first would seem to have lost everything, so nothing begins then.
+//! Tenants in another volume than the first would seem to have lost everything, so the server refuses to
+//! start.
 
 use fileshed_registry::{FIRST_VOLUME, Registry};
 use fileshed_storage::{DiskError, Root};
@@ -9,10 +10,10 @@ use fileshed_types::{Error, diagnostics};
 /// The file in which a volume says which one it is.
 const FILE: &str = ".volume";
 
-/// Most that is read of it.
+/// Most bytes that are read of it.
 const FILE_MAX: u64 = 256;
 
-/// Fails where a directory is another volume than the first: everything of the installation would look new.
+/// Fails if a directory is another volume than the first: everything of the installation would look new.
 pub(super) fn expect_first(data: &Root) -> Result<(), Error> {
     let content = data.read_private_file(FILE, FILE_MAX);
     let content = content.map_err(DiskError::server)?.unwrap_or_default();
@@ -26,7 +27,7 @@ pub(super) fn expect_first(data: &Root) -> Result<(), Error> {
     }
 }
 
-/// Fails where tenants lie in other volumes.
+/// Fails if tenants are in other volumes.
 pub(super) fn expect_all_in_first(registry: &Registry) -> Result<(), Error> {
     match registry.tenants_in_other_volumes()? {
         0 => Ok(()),
@@ -34,7 +35,7 @@ pub(super) fn expect_all_in_first(registry: &Registry) -> Result<(), Error> {
     }
 }
 
-/// What brings everybody into one directory.
+/// Hint on moving all tenants into one directory.
 const WAY_BACK: &str = "nothing was changed; start version 0.1.0 with its setting once more, move all that \
      `fileshed tenant list` shows elsewhere with `fileshed tenant move --to volume-1`, and name the \
      directory of `volume-1` alone";

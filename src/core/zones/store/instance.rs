@@ -1,9 +1,10 @@
-//! Processes that share a data directory, and how live ones know dead ones.
+//! Processes that share a data directory, and how they detect dead ones.
 //!
-//! Where the registry is a file, they are on one machine: each process holds a lock on a file of its own.
-//! The kernel drops the lock when the process ends, however it ends; who starts next finds the file
-//! unlocked and marks what was under way. Where several machines may have the registry, it says who
-//! lives, and files say nothing: shared file systems promise different things of locks.
+//! If the registry is a file, all processes are on one machine, and each holds a lock on a file of its
+//! own. The kernel drops the lock when the process ends, however it ends. The process that starts next
+//! finds the file unlocked and marks the changes that were under way. If several machines can have the
+//! registry, the registry records which processes live, and lock files count for nothing: shared file
+//! systems differ in what they promise of locks.
 
 #![expect(
     clippy::disallowed_methods,
@@ -39,7 +40,7 @@ pub struct Instance {
     file: Option<InstanceFile>,
 }
 
-/// The file of a process, locked as long as that lives.
+/// The file of a process, locked as long as the process lives.
 #[derive(Debug)]
 struct InstanceFile {
     directory: Root,
@@ -139,7 +140,7 @@ impl InstanceFile {
     }
 }
 
-/// Whether a process has the data open.
+/// Returns `true` if a process has the data open.
 pub(super) fn is_anybody_there(data: &Root, settings: &Settings) -> Result<bool, Error> {
     if settings.registry.is_some() {
         if Registry::look(data, settings)? != ExistingRegistry::Ours {
@@ -164,7 +165,7 @@ pub(super) fn is_anybody_there(data: &Root, settings: &Settings) -> Result<bool,
     Ok(false)
 }
 
-/// The caller is alone in registering.
+/// Marks the changes of dead processes. The caller must hold the lock on the directory.
 fn mark_dead(directory: &Root, registry: &Registry) -> Result<(), Error> {
     for entry in directory.list(&ZonePath::root())? {
         let name = entry.path.as_str().to_owned();

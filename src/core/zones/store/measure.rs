@@ -1,4 +1,4 @@
-//! What a zone holds, measured on disk and entered in the registry.
+//! Sizes of zones, measured on disk and recorded in the registry.
 
 use super::Store;
 use crate::tenant::{DATA, EDITZONE, TenantRoot};
@@ -7,8 +7,8 @@ use fileshed_storage::{DiskError, Kind, Root, Totals};
 use fileshed_types::{Error, ZoneName, ZonePath};
 
 impl Store {
-    /// Measures the working copies of a zone, of which there are as many as open edits, and enters
-    /// the result. Gives their bytes.
+    /// Measures the working copies of a zone, of which there are as many as open edits, and records the
+    /// result. Returns their bytes.
     pub fn measure_edits(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<u64, Error> {
         if !zone.is_writable() {
             return Ok(0);
@@ -20,13 +20,13 @@ impl Store {
         Ok(totals.bytes)
     }
 
-    /// Enters what the working copies of a zone hold.
+    /// Records the size of a zone's working copies.
     pub fn edits_hold(&self, tenant: &TenantRoot, zone: ZoneName, bytes: u64) -> Result<(), Error> {
         let totals = Totals { bytes, files: 0 };
         Ok(self.registry.measured(&tenant.key, zone.edits(), totals)?)
     }
 
-    /// Measures a zone and enters the result. The caller has its write lock, or nobody else can write.
+    /// Measures a zone and records the result. The caller holds its write lock, or nobody else can write.
     pub fn measure(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<Totals, Error> {
         let totals = match tenant.existing_base(zone)? {
             None => Totals::default(),
@@ -43,9 +43,9 @@ fn totals_of(directory: Option<Root>) -> Result<Totals, DiskError> {
     directory.map_or_else(|| Ok(Totals::default()), |found| found.measure())
 }
 
-/// A repository in the work tree that it was made in is taken out first: it is no file of the
-/// user's. One that cannot be taken over stays where it is and counts. The pointer that stands for
-/// a repository is the server's own file.
+/// Measures the files of a versioned zone. A repository inside the work tree is moved out first, because
+/// it is no file of the user's; one that cannot be moved stays and counts. The file that points to a
+/// repository belongs to the server and does not count.
 fn measure_versioned(tenant: &TenantRoot, base: &Root) -> Result<Totals, Error> {
     let Some(data) = base.existing_subdirectory(DATA)? else {
         return Ok(Totals::default());

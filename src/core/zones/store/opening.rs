@@ -104,7 +104,7 @@ fn has_entries(data: &Root, name: &str) -> Result<bool, DiskError> {
 }
 
 impl Store {
-    /// What would be lost with a part that cannot be used; fails where it can.
+    /// Returns a text on what would be lost with an unusable part; fails if the part can be used.
     pub fn loss(settings: &Settings, part: DataPart) -> Result<String, Error> {
         let data = existing(settings)?;
         loss_in(&data, settings, part)
@@ -221,7 +221,7 @@ diagnostics! {
     /// The data directory is not what it has to be.
     #[derive(Debug, thiserror::Error)]
     pub enum StoreError {
-        /// Nothing of this program is there.
+        /// The data directory has no files of this program.
         #[error("there is no store")]
         None => {
             code: InternalApiError,
@@ -253,7 +253,7 @@ diagnostics! {
                 --from file --to setting` brings what a file beside the data holds; else restore the \
                 database from a backup, or see with `fileshed data accept-loss registry` what is lost",
         },
-        /// Where a registry should be copied from is none.
+        /// The source of a copy has no registry.
         #[error("there is no registry to copy")]
         NoRegistry => {
             code: InternalApiError,

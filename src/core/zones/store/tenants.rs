@@ -50,7 +50,7 @@ impl Store {
         }
     }
 
-    /// Whether there is a directory of a tenant.
+    /// Returns `true` if there is a directory of a tenant.
     pub fn has_tenant(&self, key: &str) -> Result<bool, DiskError> {
         Ok(self.data.existing_subdirectory(key)?.is_some())
     }
@@ -179,7 +179,7 @@ impl Store {
         Ok(done)
     }
 
-    /// Where changes of one tenant are prepared.
+    /// Returns the directory in which changes of one tenant are prepared.
     pub fn staging(&self, tenant: &TenantRoot) -> Result<Staging, DiskError> {
         let directory = tenant.root.subdirectory("staging")?;
         let staging = Staging::new(directory, &self.instance.name);
@@ -187,8 +187,8 @@ impl Store {
         Ok(staging.relieved_by(self.relief(tenant)))
     }
 
-    /// An empty directory for one command, on a full disk too: it takes a block of some file systems,
-    /// and whoever reads or deletes there needs none beyond it.
+    /// Returns an empty directory for one command, even on a full disk. On some file systems the
+    /// directory takes a block; reading and deleting in it needs no further space.
     pub fn private_directory(&self, tenant: &TenantRoot) -> Result<PrivateDirectory, DiskError> {
         let staging = self.staging(tenant)?;
         match staging.private_directory() {
@@ -197,13 +197,13 @@ impl Store {
         }
     }
 
-    /// Fails where an administrator has suspended the caller. Every way to something of a caller
-    /// asks this; what does not lead to anything of theirs, such as help, asks it too.
+    /// Fails if an administrator has suspended the caller. Every access to the caller's data checks
+    /// this, and so do calls without such data, for instance of help.
     pub fn expect_active(&self, caller: &Caller) -> Result<(), Error> {
         let Some(user) = &caller.user else {
             return Ok(());
         };
-        // Whoever opens something next asks the same.
+        // The next opening makes the same query, which the registry has cached.
         let arrival = self
             .registry
             .arrival(user.as_str(), &self.tenant_of_user(user)?)?;
@@ -224,8 +224,8 @@ impl Store {
         Some(standing.name.clone()).filter(|name| !name.is_empty())
     }
 
-    /// Fails if the caller, of whom this is known, is suspended, and records who it is, since the name
-    /// of a directory does not tell.
+    /// Fails if the caller is suspended; `standing` is the caller's row. Records the caller's name,
+    /// because the name of a directory does not tell it.
     pub(crate) fn meet(&self, caller: &Caller, standing: Option<&Standing>) -> Result<(), Error> {
         let Some(user) = &caller.user else {
             return Ok(());
@@ -237,7 +237,7 @@ impl Store {
         }
         let now = self.clock.now().as_second();
         if let Err(error) = self.registry.meet(user.as_str(), name, now) {
-            // Nothing of the call depends on it, and the next one tries again.
+            // The call does not depend on it, and the next call tries again.
             tracing::warn!(%error, "a user could not be noted");
         }
         Ok(())
@@ -256,7 +256,7 @@ pub(crate) fn group_key(group: &Group) -> String {
     format!("{GROUPS}/{}", group.id.as_str())
 }
 
-/// What a tenant holds.
+/// Returns the zones of a tenant.
 fn zones_of(key: &str) -> &'static [ZoneName] {
     if key.starts_with(GROUPS) {
         &ZoneName::SHARED

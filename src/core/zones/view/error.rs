@@ -85,7 +85,7 @@ diagnostics! {
             hint: "choose another name, or delete it first",
             details: { "path": path },
         },
-        /// Nothing that could hold what was to go there.
+        /// The destination has no parent directory.
         #[error("there is no directory `{0}` to move to")]
         NoParent(path: String = "/storage/notes".to_owned()) => {
             code: InvalidPath,

@@ -3,7 +3,7 @@
 use fileshed_types::ZoneName;
 use fileshed_types::zone::PathError;
 
-/// Where a caller begins.
+/// The directory in which a caller begins.
 pub const HOME: &str = "/storage";
 
 /// The directories at the top, in the order in which they are listed.
@@ -17,7 +17,7 @@ pub struct ViewPath {
     by_chat: bool,
 }
 
-/// What a path leads to.
+/// The part of the tree that a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ViewPlace<'a> {
     /// `/`
@@ -30,7 +30,7 @@ pub enum ViewPlace<'a> {
     Zone(ZoneName, Option<&'a str>, &'a str),
     /// `/logs`, and the path below it.
     Logs(&'a str),
-    /// Nothing of the tree.
+    /// No part of the tree.
     Nowhere,
 }
 
@@ -148,7 +148,7 @@ impl ViewPath {
         self.by_chat.then(|| split(below).0)
     }
 
-    /// What it leads to.
+    /// Returns the part of the tree that it leads to.
     #[must_use]
     pub fn place(&self) -> ViewPlace<'_> {
         let (first, rest) = split(self.text.trim_start_matches('/'));

@@ -11,7 +11,7 @@ const THREADS: usize = 4;
 /// The directory of uploads in the tree.
 const UPLOADS: &str = "uploads";
 
-/// What is searched, held open.
+/// The parts of the tree that are searched, held open.
 pub struct Searched<'a> {
     parts: Vec<SearchedPart<'a>>,
     /// The uploads of all conversations, each below the name of its directory.
@@ -116,7 +116,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// How long a search of this caller may take, and how many threads may share it.
+    /// Returns the time and the number of threads that a search of this caller may take.
     #[must_use]
     pub fn search_bounds(&self) -> Bounds {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -139,7 +139,7 @@ impl SearchedPart<'_> {
 }
 
 impl Searched<'_> {
-    /// What the search walks through.
+    /// Returns the roots that the search walks through.
     #[must_use]
     pub fn trees(&self) -> Vec<SearchRoot<'_>> {
         let parts = self.parts.iter().map(SearchedPart::tree);

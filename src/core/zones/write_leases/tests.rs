@@ -15,7 +15,8 @@ impl Drop for EndOfWork<'_> {
     }
 }
 
-/// Two have nothing to do now and then, so that a place is handed on while somebody wants it.
+/// A place is never held twice. Processes pause at times, so that a place is handed on while another one
+/// wants it.
 #[test]
 fn no_two_have_a_place_at_once() {
     let Some(postgres) = Postgres::shared() else {
@@ -34,7 +35,7 @@ fn no_two_have_a_place_at_once() {
     let working = AtomicUsize::new(processes.len() * 2);
     std::thread::scope(|scope| {
         for (leases, _) in &processes {
-            // What a process is told of others comes at any moment.
+            // Requests of other processes may come at any moment.
             let working = &working;
             scope.spawn(move || {
                 while working.load(Ordering::SeqCst) > 0 {

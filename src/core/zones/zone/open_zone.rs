@@ -20,11 +20,11 @@ use fileshed_types::{Caller, Error};
 pub struct Zone<'a> {
     /// The data directory.
     pub store: &'a Store,
-    /// Who calls.
+    /// The caller.
     pub caller: &'a Caller,
-    /// Which zone it is.
+    /// The name of the zone.
     pub name: ZoneName,
-    /// Whose zone it is: a user, or a group.
+    /// The tenant of the zone: a user, or a group.
     pub tenant: TenantRoot,
     /// Holds `data`, `editzone` and `repo.git`.
     pub base: Root,
@@ -32,26 +32,26 @@ pub struct Zone<'a> {
     pub data: Root,
     /// `true` if it is measured and free of what a crash left half done; else it can only be read.
     pub ready: bool,
-    /// `true` if nothing was ever brought into it, so that it has no directory: an empty one stands
-    /// in, which is for looking alone.
+    /// `true` if the zone has no directory, because it never had files. An empty directory stands in,
+    /// which can only be read.
     pub absent: bool,
-    /// Whose zone it is, where it is a group's.
+    /// The group, if it is a group's zone.
     pub group: Option<SharedZone>,
 }
 
-/// What a zone is for a member of its group.
+/// A group's zone, for one of its members.
 #[derive(Debug)]
 pub struct SharedZone {
     /// The group.
     pub group: Group,
-    /// The mode of files that come into being.
+    /// The mode of new files.
     pub mode: WriteMode,
-    /// `true` if the call asks for it: then those get it, too, that are there and the caller's.
+    /// `true` if the call gives the mode: then the caller's existing files get it as well.
     pub asked: bool,
 }
 
 impl<'a> Zone<'a> {
-    /// The same zone, for what brings files: with a directory of its own.
+    /// Returns the same zone with a directory of its own, which is created if it is missing.
     pub fn made(mut self) -> Result<Self, Error> {
         if self.absent {
             self.base = self
@@ -64,7 +64,7 @@ impl<'a> Zone<'a> {
         Ok(self)
     }
 
-    /// Fails where there is no directory that could take something.
+    /// Fails if there is no directory to write into.
     fn expect_made(&self) -> Result<(), DiskError> {
         if self.absent {
             return Err(DiskError::server(Errno::NOENT));
@@ -99,13 +99,13 @@ impl<'a> Zone<'a> {
         self
     }
 
-    /// The mode of files that come into being, in a group.
+    /// Returns the mode of new files; `None` outside groups.
     #[must_use]
     pub fn mode(&self) -> Option<WriteMode> {
         self.group.as_ref().map(|shared| shared.mode)
     }
 
-    /// The mode that the call asks for, in a group.
+    /// Returns the mode that the call gives; `None` outside groups.
     #[must_use]
     pub fn asked_mode(&self) -> Option<WriteMode> {
         let shared = self.group.as_ref().filter(|shared| shared.asked);
@@ -258,14 +258,14 @@ impl<'a> Zone<'a> {
         }
     }
 
-    /// What is at `path`, links followed inside the zone.
+    /// Returns the entry at `path`, with links inside the zone followed.
     pub fn entry(&self, path: &ZonePath) -> Result<Entry, Error> {
         self.data
             .followed(path)
             .map_err(|error| self.explain_disk(error))
     }
 
-    /// What is at `path` itself, for removing and renaming.
+    /// Returns the entry at `path` itself, for removing and renaming.
     pub fn entry_itself(&self, path: &ZonePath) -> Result<Entry, Error> {
         self.data
             .entry(path)
@@ -311,7 +311,7 @@ impl<'a> Zone<'a> {
         Ok(vacancy)
     }
 
-    /// What an entry holds: itself, or everything below it.
+    /// Returns the totals of an entry: of itself, or of everything below it.
     pub fn totals(&self, entry: &Entry) -> Result<Totals, Error> {
         Ok(self.data.totals(entry)?)
     }
