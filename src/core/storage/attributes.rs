@@ -11,9 +11,9 @@ use rustix::io::Errno;
 use super::{DiskError, Entry, Staged, Stamp};
 use fileshed_types::zone::ZonePath;
 
-/// When there was first something at the path of the file.
+/// Time when the path of the file first existed.
 const CREATED_AT: &str = "user.fileshed.created_at";
-/// Its media type.
+/// The media type of the file.
 const MIME_TYPE: &str = "user.fileshed.mime_type";
 /// A text that no other write of the server has.
 const WRITE: &str = "user.fileshed.write";
@@ -21,21 +21,21 @@ const WRITE: &str = "user.fileshed.write";
 /// Longest value, in bytes; programs of users can write longer ones.
 const VALUE_MAX_BYTES: usize = 255;
 
-/// What is kept with one file.
+/// Metadata of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attributes {
-    /// When there was first something at its path, renames counted as the same file.
+    /// Time when its path first existed; a renamed file keeps it.
     pub created_at: Option<Timestamp>,
-    /// The type that it was written as.
+    /// The media type that it was written with.
     pub mime_type: Option<String>,
     /// A text that no other write of the server has.
     pub write: Option<String>,
-    /// Whether the file system keeps such things at all.
+    /// `true` if the file system keeps extended attributes at all.
     pub supported: bool,
 }
 
 impl Attributes {
-    /// Asks for each of them.
+    /// Reads each of them with `get`.
     fn of(get: impl Fn(&str, &mut [u8]) -> Result<usize, Errno>) -> Self {
         let mut supported = true;
         let mut value = |name| {
@@ -58,8 +58,8 @@ impl Attributes {
     }
 }
 
-/// Whether a text has the form of a media type, like `text/plain; charset=utf-8`: what a command
-/// wrote may be anything.
+/// Returns `true` if a text has the form of a media type, like `text/plain; charset=utf-8`. Commands may
+/// have written any value.
 #[must_use]
 pub fn is_media_type(text: &str) -> bool {
     let (kind, below) = text.split_once('/').unwrap_or_default();
@@ -72,7 +72,7 @@ pub fn is_media_type(text: &str) -> bool {
 }
 
 impl Entry {
-    /// What is kept with it. Nothing of a link, and nothing where it is gone.
+    /// Returns its attributes; empty for a link, and if the entry is gone.
     #[must_use]
     pub fn attributes(&self) -> Attributes {
         let place = self.place();
@@ -80,7 +80,7 @@ impl Entry {
         Attributes::of(|name, bytes| rustix::fs::lgetxattr(&*path, name, bytes))
     }
 
-    /// When it was first there, as far as that can be told.
+    /// Returns the time when it first existed, as far as that is known.
     #[must_use]
     pub fn created_at(&self) -> Timestamp {
         self.attributes()
@@ -88,7 +88,7 @@ impl Entry {
             .unwrap_or_else(|| self.begun_at())
     }
 
-    /// The same without what is kept with it.
+    /// Returns the time when it first existed, without use of its attributes.
     #[must_use]
     pub fn begun_at(&self) -> Timestamp {
         let modified = self.stamp().modified_exactly();
@@ -101,12 +101,12 @@ impl Entry {
 }
 
 impl Staged {
-    /// When it was last written.
+    /// Returns the time of the last write.
     pub fn modified(&mut self) -> Result<Timestamp, DiskError> {
         Stamp::of_file(self.file()).map(|stamp| stamp.modified_exactly())
     }
 
-    /// Keeps something with the file; false where the file system keeps nothing of the kind.
+    /// Stores attributes with the file; `false` if the file system keeps none.
     pub fn set_attributes(&mut self, attributes: &Attributes) -> Result<bool, DiskError> {
         set(self.file(), attributes)
     }

@@ -1,10 +1,11 @@
 //! Files that are read, and directories that are listed, without waiting for a disk.
 //!
-//! The kernel itself says whether that can be: it resolves a path only as far as it has the names in
-//! memory (`RESOLVE_CACHED`), and reads only bytes that are there (`RWF_NOWAIT`). What a directory
-//! holds it cannot be asked for in such a way: [`RecentDirectories`] says how that is known. Where it
-//! cannot be, and wherever something is not as plain as can be (a link on the way, another spelling, a
-//! right that is missing), there is nothing here: who may block looks again, and says what is wrong.
+//! The kernel itself tells whether that is possible: it resolves a path only as far as it has the names
+//! in memory (`RESOLVE_CACHED`), and reads only bytes that are in memory (`RWF_NOWAIT`). It cannot be
+//! asked for the entries of a directory in such a way: [`RecentDirectories`] says how that is known.
+//! These functions return `None` if that is not possible, or if something is not plain: a link in the
+//! path, another spelling, a missing right. The caller repeats the access in a way that may block and
+//! reports failures.
 
 use std::collections::HashMap;
 use std::io::IoSliceMut;
@@ -21,15 +22,15 @@ use super::kind::kind_of;
 use super::{DiskError, FileIdentity, Kind, Root, Stamp, WalkEntry};
 use fileshed_types::{Clock, Mutex, Timings, ZonePath};
 
-/// Names of a directory that is listed so: to look at more would keep others waiting.
+/// Most names of a directory that is listed so: examining more would delay other requests.
 const MOST_NAMES: usize = 200;
 
-/// Reads what is in memory.
+/// Reads files and directories that are in the kernel's memory.
 #[derive(Debug)]
 pub struct CachedReader {
     root: Root,
     recent: RecentDirectories,
-    /// Whether the kernel and the file system can say what is in memory, as far as is known.
+    /// `true` until the kernel or the file system turns out to be unable to tell what is in memory.
     is_able: AtomicBool,
 }
 
@@ -43,7 +44,7 @@ pub struct CachedFile {
 }
 
 impl CachedReader {
-    /// Reads what is below `root`.
+    /// Creates a reader of the files below `root`.
     pub fn new(root: &Root) -> Result<Self, DiskError> {
         Ok(Self {
             root: root.try_clone()?,
@@ -52,19 +53,20 @@ impl CachedReader {
         })
     }
 
-    /// The regular file of at most so many bytes at `path`, which has no links and no `..`. Does not
-    /// block: nothing where it would have to, and where there is no such file.
+    /// Reads the regular file at `path`, which has no links and no `..`. Does not block: `None` if it
+    /// would have to, if the file has more than `most` bytes, and if there is no such file.
     pub fn read(&self, path: &str, most: u64) -> Option<CachedFile> {
         self.known(|| self.try_read(path, most))
     }
 
-    /// Everything in the small directory at `path`, unordered, without what is not UTF-8, named below
-    /// `called`. Does not block: nothing where it might have to, and where there is no such directory.
+    /// Lists the small directory at `path`, unordered, without names that are not UTF-8. The paths of
+    /// its entries begin with `called`. Does not block: `None` if it might have to, and if there is no
+    /// such directory.
     pub fn list(&self, path: &str, called: &ZonePath) -> Option<Vec<WalkEntry>> {
         self.known(|| self.try_list(path, called))
     }
 
-    /// What `ask` finds, where the kernel is able to say it.
+    /// Returns the result of `ask`, if the kernel is able to give one.
     fn known<T>(&self, ask: impl FnOnce() -> Result<Option<T>, Errno>) -> Option<T> {
         if !self.is_able.load(Ordering::Relaxed) {
             return None;

@@ -119,13 +119,13 @@ impl Directory {
         &self.handle
     }
 
-    /// Where it is, without links.
+    /// Returns its path, without links.
     #[must_use]
     pub fn path(&self) -> &ZonePath {
         &self.path
     }
 
-    /// Its entries, unordered. Names that are not UTF-8 are left out: no path can say them.
+    /// Returns its entries, unordered. Names that are not UTF-8 are left out, because no path can hold them.
     pub fn list(&self) -> Result<Vec<WalkEntry>, DiskError> {
         let mut found = Vec::new();
         each(&self.handle, &self.path, |name, stat| {
@@ -136,8 +136,8 @@ impl Directory {
         Ok(found)
     }
 
-    /// The names and kinds of its entries, unordered, without those that are not UTF-8. Of many entries
-    /// this takes a fraction of [`Directory::list`], which asks for the state of each.
+    /// Returns the names and kinds of its entries, unordered, without names that are not UTF-8. For many
+    /// entries this takes a fraction of the time of [`Directory::list`], which reads the state of each.
     pub fn names(&self) -> Result<Vec<(String, Kind)>, DiskError> {
         let names = names_of(&self.handle);
         let names = names.map_err(|error| DiskError::of("list", &self.path, error))?;
@@ -147,14 +147,14 @@ impl Directory {
             .collect())
     }
 
-    /// The entry of that name, links not followed; nothing where there is none.
+    /// Returns the entry of that name, with links not followed; `None` if there is none.
     pub fn look(&self, name: &str) -> Result<Option<WalkEntry>, DiskError> {
         let path = self.path.join(name);
         let stat = stat_at(&self.handle, name, &path)?;
         Ok(stat.map(|stat| WalkEntry::new(path, stat)))
     }
 
-    /// The same; fails if there is none.
+    /// Returns the entry of that name; fails if there is none.
     pub fn look_at(&self, name: &str) -> Result<WalkEntry, DiskError> {
         let path = self.path.join(name);
         self.look(name)?.ok_or(DiskError::NotFound { path })

@@ -62,7 +62,7 @@ impl Entry {
         }
     }
 
-    /// The root itself: a directory that can be looked into and nothing else.
+    /// Returns the root itself: a directory that can be listed and nothing else.
     pub(super) fn of_root(directory: OwnedFd) -> Result<Self, DiskError> {
         let path = ZonePath::root();
         let stat = rustix::fs::fstat(&directory)
@@ -73,13 +73,13 @@ impl Entry {
         ))
     }
 
-    /// Its path without links.
+    /// Returns its path, without links.
     #[must_use]
     pub fn path(&self) -> &ZonePath {
         &self.place.path
     }
 
-    /// What it is.
+    /// Returns its kind.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind
@@ -91,7 +91,7 @@ impl Entry {
         self.stamp.size()
     }
 
-    /// What tells this state of it from others.
+    /// Returns the stamp of its state, which differs from those of other states.
     #[must_use]
     pub fn stamp(&self) -> Stamp {
         self.stamp
@@ -103,12 +103,12 @@ impl Entry {
         self.mode
     }
 
-    /// What the kernel knows it by, whatever its name; nothing where it is gone.
+    /// Returns its inode number, which does not depend on its name; `None` if it is gone.
     pub fn inode(&self) -> Result<Option<u64>, DiskError> {
         self.place.inode()
     }
 
-    /// When the kernel made it, where the file system knows that: seconds and nanoseconds.
+    /// Returns the time when it was created, in seconds and nanoseconds, if the file system knows it.
     #[must_use]
     pub fn born(&self) -> Option<(i64, u32)> {
         let (flags, wanted) = (AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BTIME);
@@ -117,7 +117,7 @@ impl Entry {
         known.then_some((about.stx_btime.tv_sec, about.stx_btime.tv_nsec))
     }
 
-    /// The place, for effects.
+    /// Returns its place, for effects.
     #[must_use]
     pub fn place(&self) -> &Place {
         &self.place
@@ -151,12 +151,12 @@ impl Entry {
         Ok((stamp, beginning))
     }
 
-    /// Whether the regular file begins with these bytes.
+    /// Returns `true` if the regular file begins with these bytes.
     pub fn begins_with(&self, bytes: &[u8]) -> Result<bool, DiskError> {
         begins_with(&self.open()?, bytes, &self.place.path)
     }
 
-    /// Whether a process has a lock on this byte of the regular file.
+    /// Returns `true` if a process has a lock on this byte of the regular file.
     pub fn is_locked(&self, at: u64) -> Result<bool, DiskError> {
         let wanted = Flock {
             start: at,
@@ -170,7 +170,7 @@ impl Entry {
             .map_err(|error| DiskError::of("look at", &self.place.path, error))
     }
 
-    /// What the symbolic link says, which need not be UTF-8 nor lead anywhere.
+    /// Returns the target of the symbolic link, which need be neither UTF-8 nor an existing path.
     pub fn link_target(&self) -> Result<Vec<u8>, DiskError> {
         rustix::fs::readlinkat(&self.place.parent, &*self.place.name, Vec::new())
             .map(std::ffi::CString::into_bytes)
@@ -196,7 +196,7 @@ impl Entry {
             .map_err(|error| DiskError::of("change", self.path(), error))
     }
 
-    /// The whole content of the regular file.
+    /// Returns the whole content of the regular file.
     pub fn content(&self) -> Result<Vec<u8>, DiskError> {
         let mut content = Vec::with_capacity(self.size() as usize + 1);
         self.open()?
@@ -206,7 +206,7 @@ impl Entry {
     }
 }
 
-/// Whether an open file begins with these bytes; where it is read next does not change.
+/// Returns `true` if an open file begins with these bytes. The file offset does not change.
 pub(super) fn begins_with(file: &File, bytes: &[u8], path: &ZonePath) -> Result<bool, DiskError> {
     let mut beginning = vec![0; bytes.len()];
     match file.read_exact_at(&mut beginning, 0) {

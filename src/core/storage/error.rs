@@ -1,4 +1,4 @@
-//! What can go wrong with a file.
+//! Failures of file system operations.
 
 use rustix::io::Errno;
 
@@ -7,10 +7,10 @@ use fileshed_types::zone::ZonePath;
 use fileshed_types::{Hint, NextCall, diagnostics};
 
 diagnostics! {
-    /// A file or directory that could not be had, made or moved.
+    /// A failed operation on a file or directory.
     #[derive(Debug, thiserror::Error)]
     pub enum DiskError {
-        /// Nothing is there.
+        /// The path does not exist.
         #[error("file not found: `{path}`")]
         NotFound {
             /// The path inside the zone.
@@ -20,7 +20,7 @@ diagnostics! {
             hint: nothing_there(&above(path)),
             details: { "path": path.display() },
         },
-        /// Something is there already.
+        /// The path exists already.
         #[error("already exists: `{path}`")]
         Exists {
             /// The path inside the zone.
@@ -30,12 +30,12 @@ diagnostics! {
             hint: "choose another name, or delete it first with shed_delete",
             details: { "path": path.display() },
         },
-        /// A file was needed.
+        /// The path is no file, and a file was needed.
         #[error("`{path}` is {found}, not a file")]
         NotAFile {
             /// The path inside the zone.
             path: ZonePath,
-            /// What it is instead.
+            /// The kind of the entry.
             found: &'static str => [Kind::Directory.describe(), Kind::Symlink.describe()],
         } => {
             code: NotAFile,
@@ -46,12 +46,12 @@ diagnostics! {
             },
             details: { "path": path.display() },
         },
-        /// Only files and directories go to another zone.
+        /// An entry is neither a file nor a directory, and so cannot go to another zone.
         #[error("`{path}` {what}, only files and directories can go to another zone")]
         Stays {
             /// The path inside the zone.
             path: ZonePath,
-            /// What keeps it.
+            /// The reason why it cannot move.
             what: &'static str = "is a symbolic link",
         } => {
             code: NotAFile,
@@ -60,19 +60,19 @@ diagnostics! {
                 .say(", or take the rest without it"),
             details: { "path": path.display() },
         },
-        /// Some of what arrives in a directory is there already.
+        /// Entries that are moved into a directory exist there already.
         #[error("already exists: {}", listed(paths, *more))]
         Clash {
             /// The first paths inside the zone.
             paths: Vec<ZonePath>,
-            /// How many more.
+            /// Number of further paths.
             more: usize = 2,
         } => {
             code: FileExists,
             hint: "choose a directory of another name, or delete what is there with shed_delete",
             details: { "paths": paths.iter().map(ZonePath::display).collect::<Vec<_>>() },
         },
-        /// A directory was needed.
+        /// The path is no directory, and a directory was needed.
         #[error("`{path}` is not a directory")]
         NotADirectory {
             /// The path inside the zone.
@@ -102,7 +102,7 @@ diagnostics! {
             hint: "choose a new path outside the directory that moves",
             details: { "path": path.display() },
         },
-        /// Directories nested deeper than a path can say.
+        /// Directories are nested deeper than a path can say.
         #[error("directories below `{path}` are nested too deep")]
         TooDeep {
             /// The path inside the zone.
@@ -112,8 +112,8 @@ diagnostics! {
             hint: Hint::new("remove what is nested with ").call(delete(path)),
             details: { "path": path.display() },
         },
-        /// Another failure, and it is known what there is instead: the nearest directory above, or
-        /// the link to blame.
+        /// Another failure, with the path of an existing entry to look at: the nearest directory above,
+        /// or the link at fault.
         #[error("{error}")]
         Near {
             /// The failure.
@@ -122,7 +122,7 @@ diagnostics! {
                 Box::new(DiskError::Escape { path: ZonePath::found("link/todo.md".to_owned()) }),
                 Box::new(DiskError::NotADirectory { path: ZonePath::found("a.md/b".to_owned()) }),
             ],
-            /// What there is.
+            /// The existing entry.
             place: ZonePath => [
                 ZonePath::root(),
                 ZonePath::found("link".to_owned()),
@@ -137,8 +137,8 @@ diagnostics! {
             },
             details: error.details(),
         },
-        /// The rights of a file or directory stand in the way, and the server may not change them:
-        /// what commands took away is given back before.
+        /// The permissions of a file or directory refuse the operation, and the server may not change
+        /// them. Permissions that commands removed are restored before.
         #[error("`{path}`, or a directory above it, belongs to another account than the server's")]
         Denied {
             /// The path inside the zone.
@@ -155,16 +155,16 @@ diagnostics! {
             code: QuotaExceeded,
             hint: "delete files with shed_delete, or tell the administrator",
         },
-        /// A directory of the server's own, which no path of a caller names.
+        /// A failure in a directory of the server's own, which no path of a caller names.
         #[error("the data directory cannot be used")]
         Server(#[source] source: std::io::Error) => {
             code: InternalApiError,
             hint: "repeat the call; if it fails again, tell the administrator",
         },
-        /// The data directory, or what it lies on, takes no changes.
+        /// The data directory, or its file system, cannot be changed.
         #[error("the data directory cannot be used: {reason}")]
         Unwritable {
-            /// What the kernel says.
+            /// The kernel's reason.
             reason: &'static str => [
                 reason_of(Errno::ACCESS),
                 reason_of(Errno::PERM),
@@ -180,11 +180,11 @@ diagnostics! {
         /// The kernel refused for another reason.
         #[error("could not {action} `{path}`")]
         Io {
-            /// What was tried.
+            /// The operation that failed.
             action: &'static str,
             /// The path inside the zone.
             path: ZonePath,
-            /// Why not.
+            /// The failure.
             #[source]
             source: std::io::Error,
         } => {
@@ -204,7 +204,7 @@ fn listed(paths: &[ZonePath], more: usize) -> String {
 }
 
 impl DiskError {
-    /// Whether something was moved, removed or replaced since it was seen.
+    /// Returns `true` if something was moved, removed or replaced since it was seen.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         matches!(
@@ -216,7 +216,7 @@ impl DiskError {
         )
     }
 
-    /// The failure of `action` on `path`, sorted by errno.
+    /// Returns the failure of `action` on `path`, sorted by errno.
     pub fn of(action: &'static str, path: &ZonePath, error: impl Into<std::io::Error>) -> Self {
         let source = error.into();
         let path = path.clone();
@@ -238,7 +238,7 @@ impl DiskError {
         }
     }
 
-    /// Something else than a file, where a file is needed.
+    /// Returns the failure for another kind of entry than a file.
     pub(super) fn not_a_file(path: &ZonePath, found: Kind) -> Self {
         Self::NotAFile {
             path: path.clone(),
@@ -246,7 +246,7 @@ impl DiskError {
         }
     }
 
-    /// A failure on a directory of the server's own.
+    /// Returns a failure on a directory of the server's own.
     pub fn server(error: impl Into<std::io::Error>) -> Self {
         let source = error.into();
         match source.raw_os_error().map(Errno::from_raw_os_error) {
@@ -260,7 +260,7 @@ impl DiskError {
     }
 }
 
-/// What people call it.
+/// Returns the usual text of an errno.
 fn reason_of(errno: Errno) -> &'static str {
     match errno {
         Errno::ROFS => "Read-only file system",

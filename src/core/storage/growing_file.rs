@@ -1,5 +1,5 @@
-//! Files of the server's own that grow at their end: logs, which are read meanwhile, and files that arrive
-//! in pieces, over several connections.
+//! Files of the server's own that grow at their end: logs, which are read while they grow, and files
+//! that arrive in pieces, over several connections.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -13,7 +13,7 @@ use super::handle::{create_at, if_there, open_at};
 use super::{DiskError, Root};
 use fileshed_types::zone::ZonePath;
 
-/// An open file that only grows. What was appended survives the process that did it.
+/// An open file that only grows. Its content survives the process that appended it.
 #[derive(Debug)]
 pub struct LogFile {
     file: File,
@@ -21,7 +21,7 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// Makes the file `name` in a directory of the server's own; nothing where the name is taken.
+    /// Creates the file `name` in a directory of the server's own; `None` if the name is taken.
     pub fn create(directory: &Root, name: &str) -> Result<Option<Self>, DiskError> {
         match create_at(directory.handle(), name, Mode::RUSR | Mode::WUSR) {
             Ok(file) => Ok(Some(Self { file, size: 0 })),
@@ -30,7 +30,7 @@ impl LogFile {
         }
     }
 
-    /// Opens the file `name`; nothing where it is not there.
+    /// Opens the file `name`; `None` if it does not exist.
     pub fn open(directory: &Root, name: &str) -> Result<Option<Self>, DiskError> {
         let opened = open_at(directory.handle(), name, OFlags::RDWR);
         let Some(file) = if_there(opened).map_err(DiskError::server)? else {
@@ -41,13 +41,13 @@ impl LogFile {
         Ok(Some(Self { file, size }))
     }
 
-    /// Bytes that were appended.
+    /// Returns the number of bytes that were appended.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Appends `text` whole. Where the disk takes only a part, that goes again.
+    /// Appends all of `text`. If the disk takes only a part, the part is removed again.
     pub fn append(&mut self, text: &[u8]) -> Result<(), DiskError> {
         if let Err(error) = self.file.write_all_at(text, self.size) {
             let _as_it_was = self.file.set_len(self.size);
@@ -57,7 +57,7 @@ impl LogFile {
         Ok(())
     }
 
-    /// Reads `length` bytes from `position` on, or what there is.
+    /// Reads `length` bytes from `position` on, or as many as there are.
     pub fn read(&self, position: u64, length: u64) -> Result<Vec<u8>, DiskError> {
         let length = length.min(self.size.saturating_sub(position));
         let mut bytes = vec![0; length as usize];
@@ -108,33 +108,33 @@ impl LogFile {
     }
 }
 
-/// A file in a directory of the server's own that grows until it is whole. Who has it open is the
-/// only one, among all processes.
+/// A file in a directory of the server's own that grows until it is whole. Only one process at a time
+/// can have it open.
 #[derive(Debug)]
 pub struct ArrivingFile {
     file: File,
     size: u64,
 }
 
-/// What came of opening one.
+/// The result of opening an arriving file.
 #[derive(Debug)]
 pub enum OpenedArrivingFile {
-    /// It is not there.
+    /// The file does not exist.
     Missing,
-    /// Somebody else writes it.
+    /// Another writer has it open.
     Taken,
-    /// It can be written.
+    /// The file can be written.
     Open(ArrivingFile),
 }
 
 impl ArrivingFile {
-    /// Makes the file `name`, with nothing in it.
+    /// Creates the empty file `name`.
     pub fn create(directory: &Root, name: &str) -> Result<(), DiskError> {
         let made = create_at(directory.handle(), name, file_mode(false));
         made.map(drop).map_err(DiskError::server)
     }
 
-    /// Opens the file `name` for whoever comes first.
+    /// Opens the file `name`, unless another writer has it open.
     pub fn open(directory: &Root, name: &str) -> Result<OpenedArrivingFile, DiskError> {
         let opened = open_at(directory.handle(), name, OFlags::RDWR | OFlags::APPEND);
         let Some(file) = if_there(opened).map_err(DiskError::server)? else {
@@ -146,12 +146,12 @@ impl ArrivingFile {
             Err(Errno::WOULDBLOCK) => return Ok(OpenedArrivingFile::Taken),
             Err(error) => return Err(DiskError::server(error)),
         }
-        // What another one wrote before the lock was free is in it.
+        // The size is read under the lock, so it includes the bytes of the writer before.
         let size = file.metadata().map_err(DiskError::server)?.len();
         Ok(OpenedArrivingFile::Open(Self { file, size }))
     }
 
-    /// Bytes that have arrived.
+    /// Returns the number of bytes that have arrived.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size

@@ -1,8 +1,8 @@
-//! What lies on disk: a file, a directory, a link, or something that is never opened.
+//! Kinds of entries on disk: a file, a directory, a link, or a special file, which is never opened.
 
 use rustix::fs::{FileType, Stat};
 
-/// What an entry is, links not followed.
+/// The kind of an entry, with links not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A regular file.

@@ -1,11 +1,10 @@
-//! The only place that touches files.
+//! Access to the file system; no other crate touches files.
 //!
-//! Nothing here takes a checked string and then a path. A [`Root`] is an open directory; openat2
-//! resolves below it (`RESOLVE_BENEATH`, no magic links) to a parent handle and one name, and
-//! every effect acts on that pair. A symbolic link or directory swapped in between changes
-//! nothing: the handle still is what was resolved. What is written is staged in a directory of
-//! the same file system that no path of a zone can name, and moved in by one rename, so that
-//! readers see the old file or the new one.
+//! No function checks a path as text and then opens it. A [`Root`] is an open directory; openat2
+//! resolves below it (`RESOLVE_BENEATH`, no magic links) to a parent handle and one name, and every
+//! effect acts on that pair. A symbolic link or directory swapped in between has no effect, because the
+//! handle still is the resolved one. New content is staged in a directory of the same file system that
+//! no path of a zone can name, and moved in by one rename. So readers see the old file or the new one.
 
 mod attributes;
 mod cached;

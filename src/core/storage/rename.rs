@@ -112,7 +112,7 @@ pub(super) fn link(from: NamedIn<'_>, to: NamedIn<'_>) -> Result<(), Errno> {
     with_rights(|| give_to_move([from, to]), attempt)
 }
 
-/// Whether two names have the same file.
+/// Returns `true` if two names have the same file.
 pub(super) fn is_same(one: NamedIn<'_>, other: NamedIn<'_>) -> bool {
     match (stat(one), stat(other)) {
         (Ok(one), Ok(other)) => FileIdentity::of(&one) == FileIdentity::of(&other),

@@ -1,41 +1,42 @@
 //! Space that is kept back, so that something can be deleted on a full disk.
 //!
-//! A deletion needs a little space itself: in the registry, in staging, in history. One file of
-//! the server's own holds it; whoever frees space gives it up when there is none left, and it is
-//! taken back as soon as there is enough. Other programs may be faster when it is given up, so empty
-//! directories are kept as well, without which no command runs.
+//! A deletion needs a little space itself: in the registry, in staging, in history. One file of the
+//! server's own holds it. An operation that frees space gives the file up if no other space is left, and
+//! it is taken back as soon as there is enough. Other programs may take the space first, so empty
+//! directories are kept as well, because no command runs without one.
 
 use super::{DiskError, PrivateDirectory, Root, Staging};
 use fileshed_types::Mutex;
 
-/// The file, beside everything else.
+/// The name of the file, in the data directory.
 const NAME: &str = ".reserve";
 
-/// The directory of those that are kept.
+/// The directory that holds the kept directories.
 const DIRECTORIES: &str = ".spare";
 
 /// Number of directories that are kept.
 const SPARE: usize = 16;
 
-/// What deletions have, several at once: a registry that grows, trees of a large history.
+/// Bytes that are kept for several deletions at once: for a registry that grows, and for trees of a
+/// large history.
 const BYTES: u64 = 4 * 1024 * 1024;
 
-/// Where less than this is free, it is given up.
+/// Free space below which the reserve is given up.
 const NEEDED: u64 = BYTES / 2;
 
-/// Where this much is free, it is taken back.
+/// Free space from which on the reserve is taken back.
 const PLENTY: u64 = 4 * BYTES;
 
 /// The kept space of one data directory.
 #[derive(Debug)]
 pub struct Reserve {
     directory: Root,
-    /// Whether this process last saw it there.
+    /// `true` if this process last saw the reserve in place.
     is_kept: Mutex<bool>,
 }
 
 impl Reserve {
-    /// Takes it, where there is enough.
+    /// Takes the reserve, if there is enough space.
     pub fn take(directory: &Root) -> Result<Self, DiskError> {
         let reserve = Self {
             directory: directory.try_clone()?,
@@ -45,7 +46,7 @@ impl Reserve {
         Ok(reserve)
     }
 
-    /// Gives it up where nothing else is left.
+    /// Gives the reserve up if hardly any other space is left.
     pub fn release(&self) {
         let mut is_kept = self.is_kept.lock();
         if self.free() >= NEEDED {
@@ -58,26 +59,26 @@ impl Reserve {
         }
     }
 
-    /// Bytes that may be taken, so that deletions need not live on it then.
+    /// Returns the bytes that may be used so that deletions need not use the reserve then.
     #[must_use]
     pub fn room(&self) -> u64 {
         self.free().saturating_sub(BYTES)
     }
 
-    /// Whether it was given up, and there is too little to take it back.
+    /// Returns `true` if the reserve was given up, and there is too little space to take it back.
     #[must_use]
     pub fn is_needed(&self) -> bool {
         !*self.is_kept.lock() && self.free() < PLENTY
     }
 
-    /// Whether so many bytes would leave too little.
+    /// Returns `true` if so many bytes would leave too little space.
     #[must_use]
     pub fn lacks(&self, bytes: u64) -> bool {
         self.free() < bytes.saturating_add(NEEDED)
     }
 
-    /// Takes it back as soon as it fits: for who wants to write and has just freed something. Returns
-    /// `true` if it is there.
+    /// Takes the reserve back as soon as it fits, for a writer that has just freed space. Returns `true`
+    /// if the reserve is in place.
     pub fn restore(&self) -> bool {
         let mut is_kept = self.is_kept.lock();
         if !*is_kept && self.free() >= BYTES + BYTES / 64 {
@@ -86,7 +87,7 @@ impl Reserve {
         *is_kept
     }
 
-    /// Takes it again where there is enough.
+    /// Takes the reserve again if there is plenty of space.
     pub fn keep(&self) {
         let mut is_kept = self.is_kept.lock();
         if *is_kept || self.free() < PLENTY {
@@ -98,7 +99,8 @@ impl Reserve {
         }
     }
 
-    /// A directory for one command, for which it is given up: a new one, or one of those that are kept.
+    /// Returns a directory for one command, and gives the reserve up for it: a new directory, or one of
+    /// the kept ones.
     pub fn private_directory(&self, staging: &Staging) -> Result<PrivateDirectory, DiskError> {
         self.release();
         let full = match staging.private_directory() {
@@ -121,7 +123,7 @@ impl Reserve {
         self.directory.set_space_aside(NAME, BYTES)
     }
 
-    /// Bytes that are free for this account.
+    /// Returns the bytes that are free for this account.
     fn free(&self) -> u64 {
         self.directory.free_space().unwrap_or(u64::MAX)
     }

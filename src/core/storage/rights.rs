@@ -1,11 +1,11 @@
-//! Permission bits that the server needs, whatever a command made of them.
+//! Permission bits that the server needs, restored if a command removed them.
 //!
-//! All files belong to the server's account, whoever wrote them. A server that is not root's is
-//! itself held by the bits that a command takes away: from a directory on the way to a file, from
-//! a whole zone. So what is needed is given back where it is met: every directory that is opened
-//! can be listed, entered and written afterwards, every file that is opened can be read. Rights
-//! are set on what is already open, never on a name, and no link is followed that the way itself
-//! does not follow.
+//! All files belong to the server's account, whoever wrote them. A server that does not run as root is
+//! itself bound by the bits that a command removes: from a directory above a file, or from a whole zone.
+//! So the server restores the bits that it needs when it meets such an entry. Every directory that it
+//! opens can be listed, entered and written afterwards, and every file that it opens can be read. Bits
+//! are set on open handles, never on names, and no link is followed that path resolution does not
+//! follow.
 
 use std::collections::VecDeque;
 use std::ffi::CString;
@@ -17,11 +17,11 @@ use rustix::path::Arg;
 
 use super::kind::{Kind, kind_of};
 
-/// What the server needs of a file, and of a directory.
+/// Permission bits that the server needs on a file, and on a directory.
 pub(super) const FILE: u32 = 0o600;
 pub(super) const DIRECTORY: u32 = 0o700;
 
-/// What the server needs of a file to read it.
+/// Permission bits that the server needs to read a file.
 pub(super) const READ: u32 = 0o400;
 
 /// Set-user-id and its like.
@@ -33,8 +33,8 @@ const LINKS: usize = 40;
 /// Directories above the present one that `..` in a link may lead back to.
 const ABOVE: usize = 64;
 
-/// Gives the server back what it needs of an open directory. Whether that changed anything: what
-/// belongs to another account stays as it is.
+/// Restores the bits that the server needs on an open directory. Returns `true` if that changed any; an
+/// entry of another account stays as it is.
 pub(super) fn keep_usable(directory: impl AsFd) -> bool {
     let directory = directory.as_fd();
     rustix::fs::fstat(directory).is_ok_and(|stat| {
@@ -44,16 +44,16 @@ pub(super) fn keep_usable(directory: impl AsFd) -> bool {
     })
 }
 
-/// Gives the server back `needed` of a file or a directory, never of what a link leads to. Returns
-/// `true` if that changed anything.
+/// Restores the bits `needed` on a file or a directory, never on the target of a link. Returns `true` if
+/// that changed any.
 pub(super) fn give(parent: impl AsFd, name: impl Arg, needed: u32) -> bool {
     look_at(parent, name).is_ok_and(|(handle, stat)| {
         matches!(kind_of(&stat), Kind::File | Kind::Directory) && add(&handle, &stat, needed)
     })
 }
 
-/// Gives the server back what it needs to move names: of their directories, and of the names that
-/// are directories themselves.
+/// Restores the bits that moving these names needs: on their directories, and on those names that are
+/// directories.
 pub(super) fn give_to_move(names: [(&OwnedFd, &str); 2]) -> bool {
     for (parent, name) in names {
         keep_usable(parent);
@@ -71,7 +71,7 @@ pub(super) fn set_mode(parent: impl AsFd, name: &str, mode: u32) -> Result<(), E
     set_mode_of(&handle, mode)
 }
 
-/// Opens what a name stands for, without any right on it.
+/// Opens the entry of a name, without any right on it.
 fn look_at(parent: impl AsFd, name: impl Arg) -> Result<(OwnedFd, Stat), Errno> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let handle = rustix::fs::openat(parent, name, flags, Mode::empty())?;

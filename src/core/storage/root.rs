@@ -17,7 +17,7 @@ use fileshed_types::zone::{ZonePath, has_one_spelling};
 #[derive(Debug)]
 pub struct Root {
     directory: OwnedFd,
-    /// Where it is on disk: for git and for child processes, never for answers.
+    /// Its path on disk: for git and for child processes, never for responses.
     location: PathBuf,
 }
 
@@ -44,8 +44,8 @@ impl Root {
         }
     }
 
-    /// The directory `name` below this one, made where it is missing. `name` may have several
-    /// segments; it comes from the server, not from a caller.
+    /// Returns the directory `name` below this one, and creates it if it is missing. `name` may have
+    /// several segments; it comes from the server, not from a caller.
     pub fn subdirectory(&self, name: &str) -> Result<Self, DiskError> {
         if let Some(existing) = self.existing_subdirectory(name)? {
             return Ok(existing);
@@ -62,13 +62,13 @@ impl Root {
             .ok_or_else(|| DiskError::server(Errno::NOENT))
     }
 
-    /// The directory `name` below this one, if there is one.
+    /// Returns the directory `name` below this one, if there is one.
     pub fn existing_subdirectory(&self, name: &str) -> Result<Option<Self>, DiskError> {
         let opened = if_there(self.open_directory(name)).map_err(DiskError::server)?;
         Ok(opened.map(|directory| Self::of(directory, self.location.join(name))))
     }
 
-    /// Where the directory is on disk. For git and child processes; never part of an answer.
+    /// Returns the path of the directory on disk. For git and child processes; never part of a response.
     #[must_use]
     pub fn location(&self) -> &Path {
         &self.location
@@ -80,13 +80,13 @@ impl Root {
         Ok(stat.st_dev)
     }
 
-    /// The open directory.
+    /// Returns the open directory.
     #[must_use]
     pub fn handle(&self) -> BorrowedFd<'_> {
         self.directory.as_fd()
     }
 
-    /// The same directory as a handle of its own.
+    /// Returns another handle of the same open directory.
     pub fn try_clone(&self) -> Result<Self, DiskError> {
         Ok(Self::of(
             clone_handle(&self.directory)?,
@@ -94,14 +94,14 @@ impl Root {
         ))
     }
 
-    /// The same directory, opened once more: with locks of its own.
+    /// Opens the same directory once more, so that it has locks of its own.
     pub fn try_reopen(&self) -> Result<Self, DiskError> {
         let directory = self.open_directory(".").map_err(DiskError::server)?;
         Ok(Self::of(directory, self.location.clone()))
     }
 
-    /// What is at `path`, not following a link in its last segment: for removing and renaming.
-    /// What is not there in NFC is found in its own spelling.
+    /// Returns the entry at `path` without following a link in its last segment, for removing and
+    /// renaming. If there is none in NFC, returns the one in another spelling.
     pub fn entry(&self, path: &ZonePath) -> Result<Entry, DiskError> {
         match self.entry_as_given(path) {
             Err(error @ DiskError::NotFound { .. }) => self.respelled(path)?.ok_or(error),
@@ -109,7 +109,7 @@ impl Root {
         }
     }
 
-    /// What is at `path` in NFC or as it was given, and in no other spelling.
+    /// Returns the entry at `path` in NFC or as the path was given, and in no other spelling.
     pub fn entry_as_given(&self, path: &ZonePath) -> Result<Entry, DiskError> {
         match self.entry_as_named(path) {
             Err(error @ DiskError::NotFound { .. }) => match path.as_spelled() {
@@ -120,7 +120,7 @@ impl Root {
         }
     }
 
-    /// What is at `path`, following links as long as they stay inside.
+    /// Returns the entry at `path`, with links followed as long as they stay inside.
     pub fn followed(&self, path: &ZonePath) -> Result<Entry, DiskError> {
         let entry = self.entry(path)?;
         if entry.kind() != Kind::Symlink {
@@ -130,7 +130,7 @@ impl Root {
         self.entry_as_named(&real)
     }
 
-    /// A file that may be created or replaced at `path`.
+    /// Returns a file that may be created or replaced at `path`.
     pub fn target(&self, path: &ZonePath) -> Result<Target, DiskError> {
         match self.followed(path) {
             Ok(entry) => Ok(Target::Entry(entry)),
@@ -242,7 +242,7 @@ impl Root {
         }
     }
 
-    /// What is at `path` in this very spelling.
+    /// Returns the entry at `path` in exactly this spelling.
     pub fn entry_as_named(&self, path: &ZonePath) -> Result<Entry, DiskError> {
         let Some(name) = path.name() else {
             return Entry::of_root(clone_handle(&self.directory)?);
@@ -260,8 +260,9 @@ impl Root {
         }
     }
 
-    /// What has this name in an open directory below this one, whose path is `root` where the directory
-    /// was opened; `None` if it lies elsewhere by now, or nothing has the name.
+    /// Returns the entry of this name in an open directory below this one. `root` is the path of this
+    /// one when the directory was opened. `None` if the directory is elsewhere by now, or the name does
+    /// not exist.
     pub fn entry_in(
         &self,
         directory: &OwnedFd,
@@ -288,9 +289,9 @@ impl Root {
         Ok(place.stat()?.map(|stat| Entry::new(place, &stat)))
     }
 
-    /// What a program finds at `text`, a path with whatever dots and links: a link in its last segment is
-    /// not followed, and a slash at its end asks for a directory. `None` if it has no name of its own,
-    /// or nothing is there.
+    /// Returns the entry that a program finds at `text`, a path with any dots and links. A link in its
+    /// last segment is not followed, and a slash at its end asks for a directory. `None` if the path
+    /// ends in no name, or there is no such entry.
     pub fn entry_as_written(&self, text: &str) -> Result<Option<Entry>, DiskError> {
         let trimmed = text.trim_end_matches('/');
         let (above, name) = trimmed.rsplit_once('/').unwrap_or((".", trimmed));
@@ -306,7 +307,7 @@ impl Root {
         Ok(found.filter(|entry| !expects_directory || entry.kind() == Kind::Directory))
     }
 
-    /// The path without links that `path` leads to.
+    /// Returns the path without links to which `path` leads.
     fn canonical(&self, path: &ZonePath) -> Result<ZonePath, DiskError> {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let target = resolve(self.handle(), path.as_str(), flags, ResolveFlags::empty())
@@ -314,7 +315,7 @@ impl Root {
         self.place_of(&target, path)
     }
 
-    /// Where below this root an open file is, as the kernel names it.
+    /// Returns the path of an open file below this root, as the kernel names it.
     fn place_of(&self, handle: &OwnedFd, asked: &ZonePath) -> Result<ZonePath, DiskError> {
         let fail = |error| DiskError::of("follow", asked, error);
         let root = path_of(self.handle()).map_err(fail)?;
@@ -328,7 +329,7 @@ impl Root {
             })
     }
 
-    /// Only the handle.
+    /// Returns the handle alone.
     pub(super) fn into_handle(self) -> OwnedFd {
         self.directory
     }
@@ -340,7 +341,7 @@ impl Root {
         Ok(Place::new(parent, name.to_owned(), ZonePath::root()))
     }
 
-    /// The directory at `path`, which the server names: no link is followed.
+    /// Opens the directory at `path`, which the server names. No link is followed.
     pub(super) fn open_directory(&self, path: &str) -> Result<OwnedFd, Errno> {
         resolve(self.handle(), path, DIRECTORY, ResolveFlags::NO_SYMLINKS)
     }

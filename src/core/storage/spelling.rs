@@ -1,8 +1,8 @@
-//! Names that lie on disk in another spelling of Unicode than the one that is asked for.
+//! Names that are on disk in another Unicode spelling than the requested one.
 //!
-//! The kernel compares bytes. People, archives and other systems spell one name in several ways
-//! (`é` as one character or as two), so a name that is not there as it was given is looked for
-//! among all that are. Most names have one spelling only and cost nothing.
+//! The kernel compares bytes. People, archives and other systems spell one name in several ways (`é` as
+//! one character or as two). So a name that does not exist as given is compared with all names in the
+//! directory. Most names have one spelling only and cost nothing.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::{DiskError, Entry, Root};
 use fileshed_types::zone::{ZonePath, has_one_spelling};
 
 impl Root {
-    /// Every path on disk that is `path` in one spelling or another; NFC comes first.
+    /// Returns every path on disk that is `path` in one spelling or another; NFC comes first.
     pub fn spellings(&self, path: &ZonePath) -> Result<Vec<ZonePath>, DiskError> {
         let mut found = vec![ZonePath::root()];
         for segment in path.segments() {
@@ -26,7 +26,7 @@ impl Root {
         Ok(found)
     }
 
-    /// The names in one directory that are `name`, which is NFC.
+    /// Returns the names in one directory that are spellings of `name`, which is NFC.
     pub(super) fn spellings_in(
         &self,
         directory: &ZonePath,
@@ -47,7 +47,7 @@ impl Root {
         }
     }
 
-    /// What a directory has under names with several spellings, by NFC.
+    /// Returns the entries of a directory whose names have several spellings, by NFC.
     pub(crate) fn names(
         &self,
         directory: &ZonePath,
@@ -67,7 +67,7 @@ impl Root {
         Ok(names)
     }
 
-    /// What is at `path` in another spelling than the one that was looked for.
+    /// Returns the entry at `path` in another spelling than the requested one.
     pub(super) fn respelled(&self, path: &ZonePath) -> Result<Option<Entry>, DiskError> {
         if path.segments().all(has_one_spelling) {
             return Ok(None);
@@ -78,7 +78,7 @@ impl Root {
     }
 }
 
-/// Whether nothing can be at a path.
+/// Returns `true` if no entry can be at the path that failed so.
 fn leads_nowhere(error: &DiskError) -> bool {
     let is_closed = matches!(error, DiskError::TooDeep { .. } | DiskError::Denied { .. });
     is_closed || error.is_gone()

@@ -291,23 +291,23 @@ impl Staging {
             })
     }
 
-    /// Removes what processes left here that are gone: every name that does not begin with one of
-    /// `living`, which is asked after the names were read: who stages later is among them. What a
-    /// journal may need stays until that was rolled back.
+    /// Removes the remains of dead processes: every name that does not begin with one of `living`.
+    /// `living` is called after the names were read, so that a process that stages later is among them.
+    /// If there are journals to roll back, nothing is removed, because they may need the rest.
     pub fn sweep(
         &self,
         living: impl FnOnce() -> Result<Vec<String>, DiskError>,
     ) -> Result<(), DiskError> {
         let left = self.left_behind(living)?;
         if !left.iter().any(|name| name.ends_with(ENDING)) {
-            // What one of them keeps must not keep the others.
+            // A failure to remove one must not keep the others.
             let removed = left.iter().map(|name| remove_tree(&self.directory, name));
             return removed.fold(Ok(()), Result::and);
         }
         Ok(())
     }
 
-    /// The journals of processes that are gone.
+    /// Returns the journals of processes that are gone.
     pub fn journals(
         &self,
         living: impl FnOnce() -> Result<Vec<String>, DiskError>,
@@ -337,7 +337,7 @@ impl Staging {
     }
 }
 
-/// A directory for one command. Dropped, it is gone with everything in it.
+/// A directory for one command. When it is dropped, it is removed with its content.
 #[derive(Debug)]
 pub struct PrivateDirectory {
     name: StagedName,
@@ -345,7 +345,7 @@ pub struct PrivateDirectory {
 }
 
 impl PrivateDirectory {
-    /// Where it is on disk.
+    /// Returns its path on disk.
     #[must_use]
     pub fn location(&self) -> &Path {
         &self.location
@@ -359,13 +359,13 @@ impl PrivateDirectory {
         Ok(Root::of(directory, self.location.clone()))
     }
 
-    /// Bytes of everything in it.
+    /// Returns the bytes of everything in it.
     pub fn measure(&self) -> Result<u64, DiskError> {
         Ok(self.root()?.measure()?.bytes)
     }
 
-    /// Gives the file `name` of a directory in it a content, and a time where one counts. Its child may
-    /// be running, and have put anything there.
+    /// Replaces the file `name` of a directory in it, and sets its time if one is given. The command may
+    /// be running, and may have put anything there.
     pub fn replace(
         &self,
         (directory, name): (&str, &str),
@@ -384,12 +384,12 @@ impl PrivateDirectory {
         rustix::fs::renameat(at, &*beside, at, name).map_err(fail)
     }
 
-    /// Puts a file of the server into it.
+    /// Creates a file with this content in it.
     pub fn furnish(&self, name: &str, content: &str) -> Result<(), DiskError> {
         self.receive(name, &mut content.as_bytes())
     }
 
-    /// Puts a copy of what `source` gives into it.
+    /// Creates a file with the content of `source` in it.
     pub fn receive(&self, name: &str, source: &mut impl std::io::Read) -> Result<(), DiskError> {
         let (at, mode) = (self.name.place(), Mode::RUSR | Mode::WUSR);
         let mut file =
@@ -404,25 +404,25 @@ impl PrivateDirectory {
     }
 }
 
-/// A file that nobody sees yet. Dropped, it is gone.
+/// A file that is not visible yet. When it is dropped, it is removed.
 #[derive(Debug)]
 pub struct Staged {
     file: File,
     staging: Staging,
     name: StagedName,
-    /// `true` if what was written is on disk.
+    /// `true` if its content is on disk.
     flushed: bool,
 }
 
 impl Staged {
-    /// The open file.
+    /// Returns the open file.
     pub fn file(&mut self) -> &mut File {
         self.flushed = false;
         &mut self.file
     }
 
-    /// Brings what was written to disk, so that nobody waits for that while it gets its name: those
-    /// who flush at the same time share the disk's work.
+    /// Flushes the content to disk, so that installing it does not wait for the disk. Callers that flush
+    /// at the same time share the work.
     pub fn flush(&mut self) -> Result<(), DiskError> {
         if !self.flushed {
             rustix::fs::fdatasync(&self.file)
@@ -438,18 +438,18 @@ impl Staged {
         self.staging.write_all(&mut self.file, content)
     }
 
-    /// Where it is on disk, for a child process to read.
+    /// Returns its path on disk, for a child process to read.
     #[must_use]
     pub fn location(&self) -> PathBuf {
         self.staging.location.join(&self.name.place().name)
     }
 
-    /// Whether it begins with these bytes.
+    /// Returns `true` if it begins with these bytes.
     pub fn begins_with(&self, bytes: &[u8]) -> Result<bool, DiskError> {
         super::entry::begins_with(&self.file, bytes, &ZonePath::root())
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     pub fn size(&self) -> Result<u64, DiskError> {
         Ok(Stamp::of_file(&self.file)?.size())
     }
@@ -460,7 +460,7 @@ impl Staged {
         self.install_over(target, None)
     }
 
-    /// Does the same; what had the name gets that of `keep`.
+    /// Does the same; the entry that had the name gets the name of `keep`.
     pub(super) fn install_over(
         mut self,
         target: Target,
@@ -473,7 +473,7 @@ impl Staged {
         }
         let fail = |error| DiskError::of("write", target.path(), error);
         if let Some(entry) = target.entry() {
-            // What the server needs, too: it reads the file for history, and the next edit.
+            // The server needs these bits, too: it reads the file for history and for the next edit.
             let mode = entry.mode() | 0o600;
             rustix::fs::fchmod(&self.file, Mode::from(mode)).map_err(fail)?;
         }

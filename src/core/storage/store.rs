@@ -15,7 +15,7 @@ use super::{DiskError, FileIdentity, Root, Stamp};
 /// Bits of anybody but the server's account.
 const OTHERS: u32 = 0o077;
 
-/// What only the server's account may do with its files.
+/// Permission bits of the server's own files: for its account alone.
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 impl Root {
@@ -120,12 +120,13 @@ impl Root {
         if_there(stat).map_err(DiskError::server)
     }
 
-    /// Whether `name` is there.
+    /// Returns `true` if `name` exists.
     pub fn has(&self, name: &str) -> Result<bool, DiskError> {
         Ok(self.stat(name)?.is_some())
     }
 
-    /// Tells the file `name` from another one that takes its place; nothing where there is none.
+    /// Returns the identity of the file `name`, which differs from that of a file that takes its place;
+    /// `None` if there is none.
     pub fn identity(&self, name: &str) -> Result<Option<FileIdentity>, DiskError> {
         Ok(self.stat(name)?.as_ref().map(FileIdentity::of))
     }

@@ -26,9 +26,9 @@ struct FlushState {
 #[derive(Debug, Default)]
 struct FlushQueue {
     state: Mutex<FlushState>,
-    /// Something is asked for and nothing was before, or an end is.
+    /// Signalled when the first flush is requested after a pause, and when the thread must end.
     wanted: Condvar,
-    /// What was asked for is on disk, or will not be.
+    /// Signalled when requested flushes are done, or never will be.
     settled: Condvar,
 }
 
@@ -85,7 +85,7 @@ impl Flusher {
             .unwrap_or_else(PoisonError::into_inner);
     }
 
-    /// Whether every change so far is on disk.
+    /// Returns `true` if every change so far is on disk.
     #[cfg(test)]
     pub(super) fn is_flushed(&self) -> bool {
         let state = self.shared.state.lock();

@@ -98,13 +98,13 @@ fn a_name_is_found_in_the_spelling_that_it_has() {
         scene.data.entry_as_named(&asked),
         Err(DiskError::NotFound { .. })
     ));
-    // Nothing comes beside it.
+    // A second spelling cannot be created beside it.
     let free = scene.data.vacancy(&path("\u{e9}/\u{f6}.md"));
     assert!(matches!(free, Err(DiskError::Exists { .. })), "{free:?}");
     let free = scene.data.vacancy(&path("\u{e9}/n/new.md")).expect("free");
     assert_eq!(free.path().as_str(), "e\u{301}/n/new.md");
     assert_eq!(free.existing_segments(), 1);
-    // NFC comes first where both are there.
+    // NFC comes first if both exist.
     scene.write("\u{e9}/\u{f6}.md", "composed");
     let found = scene.data.entry(&asked).expect("there");
     assert_eq!(found.path(), &asked);

@@ -23,9 +23,9 @@ use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath};
 pub struct WalkEntry {
     /// Path below the walked root.
     pub path: ZonePath,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Everything that the kernel says about it.
+    /// The kernel's metadata of the entry.
     pub stat: Stat,
 }
 
@@ -64,7 +64,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// One file more.
+    /// Adds one file.
     fn add(&mut self, size: u64) {
         self.bytes += size;
         self.files += 1;
@@ -80,17 +80,17 @@ pub struct TreeSummary {
     pub entries: u64,
     /// Number of directories.
     pub directories: u64,
-    /// When something changed last here or below, in seconds since 1970: content, names or rights.
-    /// Nobody can set this time to another one.
+    /// Time of the last change here or below, in seconds since 1970: of content, names or permissions.
+    /// No program can set this time.
     pub last_change: i64,
 }
 
 /// Space that a tree takes, and the largest file in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Weight {
-    /// All of it.
+    /// The space.
     pub totals: Totals,
-    /// Path, below what was weighed, and size; nothing where there is no file.
+    /// Path, below the weighed entry, and size of the largest file; `None` if there is no file.
     pub largest: Option<(ZonePath, u64)>,
 }
 
@@ -103,7 +103,7 @@ impl Weight {
         weight
     }
 
-    /// One file more, `path` below the top.
+    /// Adds one file, `path` below the top.
     fn add(&mut self, path: &ZonePath, size: u64) {
         self.totals.add(size);
         if self.largest.as_ref().is_none_or(|(_, most)| size > *most) {
@@ -113,14 +113,15 @@ impl Weight {
 }
 
 impl Root {
-    /// The entries of one directory, unordered. Names that are not UTF-8 are left out: no path
-    /// can say them.
+    /// Returns the entries of one directory, unordered. Names that are not UTF-8 are left out, because
+    /// no path can hold them.
     pub fn list(&self, path: &ZonePath) -> Result<Vec<WalkEntry>, DiskError> {
         self.hold(path)?.list()
     }
 
-    /// Every entry below `path`, parents before children, directories that vanish meanwhile or
-    /// belong to another account left out. `visit` decides for a directory whether the walk goes into it.
+    /// Visits every entry below `path`, parents before children. Directories that vanish meanwhile or
+    /// belong to another account are left out. `visit` decides for a directory whether the walk goes
+    /// into it.
     pub fn walk(
         &self,
         path: &ZonePath,
@@ -130,7 +131,7 @@ impl Root {
         let mut first = true;
         while let Some(directory) = pending.pop() {
             let entries = match self.list(&directory) {
-                // What is nested deeper than a path can say is left out, too.
+                // Directories nested deeper than a path can say are left out, too.
                 Err(DiskError::TooDeep { .. } | DiskError::Denied { .. }) if !first => continue,
                 Err(error) if !first && error.is_gone() => continue,
                 other => other?,
@@ -206,9 +207,9 @@ impl Root {
         Ok(totals)
     }
 
-    /// What goes with an entry to another place: files and directories, and nothing else. `skip`
-    /// gets the path below the entry and says what stays behind, with everything below it. Fails
-    /// at a link, at a special file and at a name that no path can say.
+    /// Returns the size of the files and directories that move with an entry to another place. `skip`
+    /// gets the path below the entry and returns `true` if the entry there stays behind, with everything
+    /// below it. Fails at a link, at a special file and at a name that no path can hold.
     pub fn weigh(
         &self,
         entry: &Entry,

@@ -1,8 +1,8 @@
 //! Index of the entries of a zone in memory, kept true by change events of the kernel.
 //!
 //! A walk costs as much as there are files, however few of them changed. A watch walks once; from then
-//! on the kernel notes which names changed (inotify), and only these are looked at again. If that
-//! cannot be relied on, there is no watch, and callers walk.
+//! on the kernel notes which names changed (inotify), and only these are examined again. If that is not
+//! reliable, there is no watch, and callers walk.
 
 mod table;
 
@@ -22,11 +22,11 @@ use super::{FileIdentity, Kind, Root, Stamp};
 use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath};
 use table::{NameTable, WatchedName, is_at_or_below, join, split};
 
-/// Directories of one watch: each takes memory of the kernel.
+/// Most directories of one watch: each takes memory of the kernel.
 const DIRECTORIES_MOST: usize = 8192;
 
-/// Files of one watch that have several names: what changes by one is not told of the others, so
-/// they are looked at every time.
+/// Most files of one watch that have several names. A change through one name is not reported for the
+/// others, so these files are examined every time.
 const LINKED_MOST: usize = 256;
 
 /// A path below the root.
@@ -47,8 +47,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Looks at everything once; `is_noted` says which names are of interest. Nothing where changes
-    /// could go unnoticed, or are more than the kernel would tell.
+    /// Walks the tree once; `is_noted` returns `true` for names of interest. `None` if changes could go
+    /// unnoticed, or are more than the kernel would report.
     #[must_use]
     pub fn begin(root: &Root, is_noted: fn(&str) -> bool) -> Option<Self> {
         if !is_local(root.handle()).ok()? {
@@ -69,43 +69,43 @@ impl Watch {
         Some(watch)
     }
 
-    /// Space of everything that is there, as of the last refresh.
+    /// Returns the space of all files, as of the last refresh.
     #[must_use]
     pub fn totals(&self) -> Totals {
         self.table.totals
     }
 
-    /// Number of directories.
+    /// Returns the number of directories.
     #[must_use]
     pub fn directories(&self) -> u64 {
         self.table.directories
     }
 
-    /// Paths of the directories; the root is among them, with an empty one.
+    /// Returns the paths of the directories; that of the root is empty.
     pub fn directory_paths(&self) -> impl Iterator<Item = &[u8]> {
         self.watched.keys().map(|path| &**path)
     }
 
-    /// Size of the file at a path.
+    /// Returns the size of the file at a path.
     #[must_use]
     pub fn file_size(&self, path: &[u8]) -> Option<u64> {
         self.table.get(path)?.size()
     }
 
-    /// Paths whose names are of interest, with the files that have them, parents before children.
+    /// Returns the paths whose names are of interest, with their files, parents before children.
     #[must_use]
     pub fn noted(&self) -> &BTreeMap<String, FileIdentity> {
         &self.noted
     }
 
-    /// Looks at what changed since the last time, and gives the paths. Nothing where it cannot be
-    /// known any more: then the watch is over.
+    /// Examines the changes since the last time, and returns their paths. `None` if they cannot be known
+    /// any more: then the watch is over.
     pub fn refresh(&mut self, root: &Root) -> Option<BTreeSet<Path>> {
         if FileIdentity::of(&rustix::fs::fstat(root.handle()).ok()?) != self.root {
             return None;
         }
         let (mut changed, renewed) = self.read()?;
-        // What came in place of another is another, whatever its number.
+        // A directory that replaced another is a new one, even if it has the same inode number.
         for path in &renewed {
             self.forget(path);
         }
@@ -175,8 +175,8 @@ impl Watch {
         Some(changed)
     }
 
-    /// What the kernel tells: the paths that changed, and those of them that are directories which
-    /// came or went.
+    /// Reads the events of the kernel. Returns the paths that changed, and those of them that are
+    /// directories which came or went.
     fn read(&mut self) -> Option<(BTreeSet<Path>, BTreeSet<Path>)> {
         let (mut changed, mut renewed) = (BTreeSet::new(), BTreeSet::new());
         let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
@@ -287,7 +287,7 @@ impl Watch {
         Some(())
     }
 
-    /// Nothing is at a path any more, nor below it.
+    /// Forgets a path that is gone, with everything below it.
     fn forget(&mut self, gone: &[u8]) {
         let was = self.table.get(gone);
         self.table.forget(gone);
@@ -314,7 +314,7 @@ impl Watch {
     }
 }
 
-/// A directory; nothing where there is none any more. Fails where it cannot be looked into.
+/// Opens a directory; `Some(None)` if it does not exist any more, `None` if it cannot be opened.
 #[expect(clippy::option_option, reason = "gone, or not to be known")]
 fn open(root: &Root, path: &[u8]) -> Option<Option<OwnedFd>> {
     if path.len() > PATH_MAX_BYTES {

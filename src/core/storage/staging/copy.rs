@@ -65,7 +65,7 @@ impl Staging {
     }
 }
 
-/// What a copy of a file may: read and write, and be executed where the file may.
+/// Returns the mode of a copied file: it can be read and written, and executed if the original can be.
 fn mode_of(mode: u32) -> Mode {
     file_mode(mode & 0o100 != 0)
 }

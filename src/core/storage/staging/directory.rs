@@ -58,30 +58,30 @@ impl StagedDirectory {
             .map_err(|error| DiskError::of("create", path, error))
     }
 
-    /// Makes a new file in it, with the directories above, and gives it to be written. Its time
-    /// can be set on the open file, when everything is written.
+    /// Creates a new file in it, with the directories above, and returns it open. Its time can be set on
+    /// the open file, after everything was written.
     pub fn create_file(&self, path: &ZonePath, executable: bool) -> Result<File, DiskError> {
         let (place, _made) = self.root.vacancy_as_named(path)?.make_directories()?;
         create_file(&place.parent, &place.name, file_mode(executable), path)
     }
 
-    /// Makes a symbolic link in it that says `target`, with the directories above.
+    /// Creates a symbolic link to `target` in it, with the directories above.
     pub fn create_link(&self, path: &ZonePath, target: &[u8]) -> Result<(), DiskError> {
         self.root.vacancy_as_named(path)?.make_link(target)
     }
 
-    /// A directory in it, for work on many of its entries.
+    /// Opens a directory in it, for work on many of its entries.
     pub fn open(&self, path: &ZonePath) -> Result<Directory, DiskError> {
         self.root.hold(path)
     }
 
-    /// What it holds so far, with the largest file.
+    /// Returns the size of its content so far, with the largest file.
     pub fn weight(&self) -> Result<Weight, DiskError> {
         self.root
             .weigh(&self.root.entry(&ZonePath::root())?, |_| false)
     }
 
-    /// Every file below a directory in it.
+    /// Returns every file below a directory in it.
     fn files(&self, below: &ZonePath) -> Result<Vec<ZonePath>, DiskError> {
         let mut files = Vec::new();
         self.root.walk(below, |found| {
@@ -209,7 +209,7 @@ impl StagedDirectory {
         })
     }
 
-    /// What it holds is on disk before it has its name, so that a power cut cannot leave torn or
+    /// Flushes its content to disk before it gets its name, so that a power cut cannot leave torn or
     /// empty files.
     fn flush(&self) -> Result<(), DiskError> {
         rustix::fs::syncfs(self.root.handle()).map_err(DiskError::server)
@@ -279,12 +279,12 @@ pub struct Merge {
 }
 
 impl Merge {
-    /// What comes into being: files, and directories with all that they hold.
+    /// Returns the paths of the new entries: files, and directories with all their content.
     pub fn paths(&self) -> impl Iterator<Item = &ZonePath> {
         self.arrivals.iter().map(|arrival| &arrival.path)
     }
 
-    /// Every file that comes into being, in the zone.
+    /// Returns the path in the zone of every new file.
     pub fn files(&self) -> Result<Vec<ZonePath>, DiskError> {
         let mut files = Vec::new();
         for arrival in &self.arrivals {
@@ -301,13 +301,13 @@ impl Merge {
         Ok(files)
     }
 
-    /// The files that are replaced, with the state of those that replace them.
+    /// Returns the files that are replaced, with the states of those that replace them.
     pub fn replaced(&self) -> impl Iterator<Item = (&ReplacedFile, Stamp)> {
         let arrivals = self.arrivals.iter();
         arrivals.filter_map(|arrival| Some((arrival.replaced.as_ref()?, arrival.stamp)))
     }
 
-    /// Has the files that are replaced go where `place` says for each path, relative to the tenant root.
+    /// Sets where the replaced files go: `place` returns the new path of each, relative to the tenant root.
     pub fn keep(&mut self, place: impl Fn(&ZonePath) -> Option<String>) {
         let replaced = self.arrivals.iter_mut();
         for file in replaced.filter_map(|arrival| arrival.replaced.as_mut()) {
@@ -315,20 +315,20 @@ impl Merge {
         }
     }
 
-    /// The entries that arrive at free names, with their states.
+    /// Returns the entries that arrive at free names, with their states.
     pub fn new_paths(&self) -> impl Iterator<Item = (&ZonePath, Stamp)> {
         let new = |arrival: &&MergeItem| arrival.replaced.is_none();
         let new = self.arrivals.iter().filter(new);
         new.map(|arrival| (&arrival.path, arrival.stamp))
     }
 
-    /// What arrives.
+    /// Returns the size of the entries that arrive.
     #[must_use]
     pub fn weight(&self) -> &Weight {
         &self.weight
     }
 
-    /// The largest file that arrives, in the zone, and its size.
+    /// Returns the largest file that arrives, with its path in the zone, and its size.
     #[must_use]
     pub fn largest(&self) -> Option<(ZonePath, u64)> {
         let (inside, size) = self.weight.largest.as_ref()?;
@@ -399,7 +399,7 @@ impl From<StagedDirectory> for StagedEntry {
 }
 
 impl StagedEntry {
-    /// What it holds, or is.
+    /// Returns the size of the file, or of the content of the directory.
     pub fn weight(&self) -> Result<Weight, DiskError> {
         match self {
             Self::File(file) => Ok(Weight::of_file(file.size()?)),
@@ -407,7 +407,7 @@ impl StagedEntry {
         }
     }
 
-    /// Every file of it, below it: a file is the root of itself.
+    /// Returns every file of it, with paths below it: a file is the root of itself.
     pub fn files(&self) -> Result<Vec<ZonePath>, DiskError> {
         match self {
             Self::File(_) => Ok(vec![ZonePath::root()]),
@@ -415,12 +415,12 @@ impl StagedEntry {
         }
     }
 
-    /// What the kernel knows it by, whatever its name.
+    /// Returns its inode number, which does not depend on its name.
     pub fn inode(&self) -> Result<u64, DiskError> {
         Ok(self.stamp(&ZonePath::root())?.inode())
     }
 
-    /// The state of a file of it, below it: a file is the root of itself.
+    /// Returns the state of a file below it: a file is the root of itself.
     pub fn stamp(&self, inside: &ZonePath) -> Result<Stamp, DiskError> {
         match self {
             Self::File(file) => Stamp::of_file(&file.file),
@@ -428,7 +428,7 @@ impl StagedEntry {
         }
     }
 
-    /// Gives it its name in the zone; what had the name gets that of `keep`.
+    /// Gives it its name in the zone. The entry that had the name gets the name of `keep`.
     pub fn install(self, target: Target, keep: Option<KeepAs<'_>>) -> Result<Installed, DiskError> {
         match self {
             Self::File(file) => file.install_over(target, keep),

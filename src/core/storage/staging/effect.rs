@@ -1,8 +1,8 @@
 //! Moves between zones and staging, each of them whole or not at all, and each of them undone unless
 //! it is made final.
 //!
-//! Where the file system needs several calls for one (see `rename`), what is about to happen is written
-//! down as a journal of one step.
+//! If the file system needs several calls for one move (see `rename`), the move is written down first,
+//! as a journal of one step.
 
 use rustix::io::Errno;
 
@@ -18,13 +18,13 @@ impl Place {
     }
 }
 
-/// Moves something to a name; what had the name is gone.
+/// Moves an entry to a name, and replaces the entry that had it.
 fn move_onto(from: &Place, to: &Place, action: &'static str) -> Result<(), DiskError> {
     rename::rename(from.as_name(), to.as_name()).map_err(|error| failed(action, from, to, error))
 }
 
-/// Moves something that is staged to a free name of a zone. Cut off, it is there, and what is left in
-/// staging is swept.
+/// Moves a staged entry to a free name of a zone. If the move is cut off, the entry has its new name,
+/// and the rest in staging is swept.
 fn move_out(from: &Place, to: &Place, action: &'static str) -> Result<(), DiskError> {
     rename::to_free(from.as_name(), to.as_name()).map_err(|error| failed(action, from, to, error))
 }
@@ -103,25 +103,25 @@ impl Staging {
     }
 }
 
-/// Something that has its name, while what had it before still exists. Dropped without
+/// An installed entry, while the one that it replaced still exists. When it is dropped without
 /// [`Installed::keep`], the old state comes back.
 #[derive(Debug)]
 pub struct Installed {
     at: Place,
-    /// Where it was staged, and what it replaced is; `None` if that was given away.
+    /// The staged name, which the replaced entry has now; `None` once it was given away.
     old: Option<StagedName>,
     staging: Staging,
     replaced: bool,
-    /// `true` if what it replaced stays in its place of now.
+    /// `true` if the replaced entry stays where it is now.
     is_kept: bool,
     made: Vec<Place>,
 }
 
-/// A name in a directory beside the zones, which gets what a change replaces or removes.
+/// A name in a directory beside the zones, for an entry that a change replaces or removes.
 pub type KeepAs<'a> = (&'a Root, &'a str);
 
 impl Installed {
-    /// Gives what is staged the name of `target`; what had that name gets the name of `keep`.
+    /// Gives the staged entry the name of `target`. The entry that had that name gets the name of `keep`.
     pub(super) fn new(
         staging: &Staging,
         mut staged: StagedName,
@@ -164,8 +164,7 @@ impl Installed {
         })
     }
 
-    /// Returns `true` if something had the name before that is in staging now: who sweeps there removes
-    /// it.
+    /// Returns `true` if the replaced entry is in staging now, where a sweep removes it.
     #[must_use]
     pub fn has_staged(&self) -> bool {
         self.replaced && !self.is_kept
@@ -176,7 +175,7 @@ impl Installed {
         drop(self.keep_displaced());
     }
 
-    /// Makes the change final, and gives what it replaced, which nobody sees any more.
+    /// Makes the change final, and returns the replaced entry, which is not visible any more.
     #[must_use]
     pub fn keep_displaced(mut self) -> Option<StagedName> {
         let old = self.old.take()?;
@@ -195,7 +194,7 @@ impl Drop for Installed {
         };
         let at = &self.at;
         report(&if self.replaced {
-            // Where a command took the new one away meanwhile, the old one still comes back.
+            // If a command took the new entry away meanwhile, the old one still comes back.
             let exchanged = self.staging.exchange(old, at, "undo");
             exchanged.or_else(|_| move_out(old, at, "undo"))
         } else {
@@ -205,8 +204,8 @@ impl Drop for Installed {
     }
 }
 
-/// Something that left its zone and still exists beside it. Dropped without [`Removed::keep`], it
-/// comes back.
+/// An entry that left its zone and still exists beside it. When it is dropped without [`Removed::keep`],
+/// the entry comes back.
 #[derive(Debug)]
 pub struct Removed(Renamed);
 

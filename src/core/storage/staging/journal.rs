@@ -1,12 +1,12 @@
 //! Several renames that count as one.
 //!
-//! Where one rename is not enough, what goes where is written down before the first one. Whoever
-//! finds the journal of a process that is gone undoes what it did, so that all of it happened or
-//! nothing. Removing the journal makes the change final.
+//! If one rename is not enough, all renames are written down before the first one. A process that finds
+//! the journal of a dead process undoes its renames, so that either all of them happened or none.
+//! Removing the journal makes the change final.
 //!
-//! A step is known to have happened by the inode that it moved: it is where the step took it. Where
-//! the file system needs several calls for a step, one that was cut off is known by what stands
-//! aside, or by a file that has both names.
+//! A step has happened if the inode that it moves is at the step's target. If the file system needs
+//! several calls for a step, an interrupted step is known by the entry that is set aside, or by a file
+//! that has both names.
 
 use std::fs::File;
 use std::io::{Read, Write as _};
@@ -22,15 +22,15 @@ use crate::rename;
 use crate::{DiskError, Entry, Kind, Root, Staging};
 use fileshed_types::zone::ZonePath;
 
-/// Names that are tried for what cannot go back under its own.
+/// Names that are tried for an entry that cannot go back to its own.
 const NEIGHBOURS: u32 = 1000;
 
 /// One rename. Places are below the directory that holds staging and zones.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct RenameStep {
-    /// Whether both places change what they hold; else the second one is free before.
+    /// `true` if both paths exchange their entries; else the second path is free before.
     pub(super) exchange: bool,
-    /// What moves.
+    /// The inode that moves.
     pub(super) inode: u64,
     pub(super) from: String,
     pub(super) to: String,
@@ -44,29 +44,30 @@ pub(super) enum Noted {
     Renames(Vec<RenameStep>),
 }
 
-/// A change under way, or made and not final. Dropped without [`Journal::keep`], all is as it was.
+/// A change that is under way, or made but not final. When it is dropped without [`Journal::keep`], the
+/// change is undone.
 #[derive(Debug)]
 pub struct Journal {
     staging: Staging,
     home: Root,
     name: String,
     noted: Noted,
-    /// Where a step may put something aside.
+    /// The path at which a step may set an entry aside.
     aside: String,
-    /// What the steps leave behind in staging.
+    /// The staged name that the steps leave behind.
     rest: Option<StagedName>,
     kept: bool,
 }
 
-/// An addition to a file that is not final. Dropped without [`Journal::keep`], the file is as long as
-/// before.
+/// An addition to a file that is not final. When it is dropped without [`Journal::keep`], the file has
+/// its former length.
 pub type Appended = Journal;
 
-/// A step that could not be taken: its number and why.
+/// A step that failed: its number and the reason.
 type StoppedStep = (usize, Errno);
 
 impl Journal {
-    /// Writes down a change; on disk when this returns. `rest` is removed in the end.
+    /// Writes down a change, which is on disk when this returns. `rest` is removed in the end.
     pub(super) fn write(
         staging: &Staging,
         noted: Noted,
@@ -107,7 +108,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Takes the first steps only, as a process that is killed; how many.
+    /// Takes the first steps only, as a process that is killed. Returns the number of steps taken.
     #[cfg(test)]
     pub(crate) fn take_some(&self, steps: usize) -> usize {
         let Noted::Renames(all) = &self.noted else {
@@ -138,7 +139,7 @@ impl Drop for Journal {
         if self.kept {
             return;
         }
-        // What cannot be undone now is undone when this process is gone.
+        // If undoing fails now, another process does it when this one is gone.
         let undone = self.noted.undo(&self.home, &self.aside);
         let undone = undone.and_then(|()| forget(&self.staging, &self.name));
         report(&undone);
@@ -241,7 +242,7 @@ fn forget(staging: &Staging, journal: &str) -> Result<(), DiskError> {
 }
 
 impl Noted {
-    /// Undoes what was done, the last step first.
+    /// Undoes the change, the last step first.
     fn undo(&self, home: &Root, aside: &str) -> Result<(), DiskError> {
         match self {
             Self::Addition(addition) => addition.undo(home),
@@ -289,7 +290,7 @@ impl RenameStep {
             let from = home.place(&self.from).map_err(fail)?;
             match rename::exchange_in_one_call(to.as_name(), from.as_name()) {
                 Ok(true) => return Ok(()),
-                // What it replaced is gone.
+                // The replaced entry is gone.
                 Err(Errno::NOENT) => return to.put_back(home, &self.from),
                 Err(error) => return Err(fail(error)),
                 Ok(false) => rename::rename(from.as_name(), aside.as_name()).map_err(fail)?,

@@ -1,8 +1,8 @@
-//! Removal of whole trees, whatever commands made of them: at once, or behind the answer.
+//! Removal of whole trees, with any permissions that commands left: at once, or after the response.
 //!
-//! What left its zone in one rename is gone for everybody, whatever time the disk takes for its
-//! files. It waits in staging under the name of this process; what a process does not get to is
-//! swept by the next one, as everything that a dead process staged.
+//! A tree that left its zone in one rename is gone for everybody, however long the disk takes for its
+//! files. It waits in staging under the name of this process. The next process sweeps trees that a
+//! process did not get to, with everything else that a dead process staged.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -21,17 +21,17 @@ use crate::rights::{self, with_rights};
 use crate::{DiskError, Kind};
 use fileshed_types::zone::ZonePath;
 
-/// Entries that are removed before the answer: with so few, to hand them over costs more.
+/// Entries that are removed before the response: for so few, handing them to the thread costs more.
 const BEFORE_THE_ANSWER: usize = 16;
 
-/// Entries that are removed between two looks at whether the server stops.
+/// Entries that are removed between two checks whether the server stops.
 const AT_ONCE: usize = 256;
 
-/// Directories that may wait; beyond them nobody is answered before the files are gone.
+/// Most directories that wait. Beyond them, a call removes its files before its response.
 const WAITING: usize = 64;
 
-/// Times that a directory is looked through again because something came into it meanwhile: a command
-/// ends a moment after the server that was killed.
+/// Most passes over a directory if new entries came into it meanwhile: a command ends a moment after the
+/// server that was killed.
 const LOOKS: usize = 64;
 
 /// A tree that is being removed.

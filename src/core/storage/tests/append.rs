@@ -36,7 +36,7 @@ impl Scene {
             .size() as usize
     }
 
-    /// What the next process does that finds a journal.
+    /// Rolls back as the next process does when it finds journals; returns their number.
     fn roll_back(&self) -> usize {
         let journals = self.staging.journals(|| Ok(Vec::new())).expect("listed");
         for journal in &journals {

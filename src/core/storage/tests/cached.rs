@@ -21,7 +21,7 @@ fn a_small_file_in_memory_is_read_whole() {
         fs::write(scene.at("notes").join(name), content).expect("written");
         let reader = CachedReader::new(&scene.data).expect("opens");
         let path = format!("notes/{name}");
-        // What looks at it first brings its names to memory.
+        // Opening the file brings its names to memory.
         let on_disk = fs::File::open(scene.at(&path)).expect("there");
         let read = reader.read(&path, 6).expect("read");
         assert_eq!(read.bytes, content.as_bytes());

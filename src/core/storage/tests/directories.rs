@@ -272,7 +272,7 @@ fn merging_adds_and_never_replaces() {
     let before = scene.everything();
     assert_eq!(scene.staged(), Vec::<String>::new());
 
-    // What is there stays, and is named.
+    // Existing entries stay, and the failure names them.
     let files = [("a/new", "x"), ("b/c", "x"), ("h", "x"), ("g/x", "x")];
     let error = scene.merge(&files, "to").expect_err("in the way");
     assert_eq!(
@@ -297,7 +297,7 @@ fn merging_adds_and_never_replaces() {
         fs::remove_file(scene.at(&format!("to/{name}"))).expect("removed");
     }
 
-    // What came in between is in the way, too.
+    // Entries that were created in between are in the way, too.
     let merge = scene.merge(&[("i", "x"), ("j", "x")], "to").expect("fits");
     scene.write("to/i", "theirs");
     scene.write("to/j", "theirs");

@@ -20,7 +20,7 @@ impl Scene {
         }
     }
 
-    /// What [`Scene::make`] made, if it is there.
+    /// Returns the content that [`Scene::make`] wrote, if it is there.
     fn holds(&self, name: &str) -> Option<String> {
         let at = self.base.path().join(name);
         fs::read_to_string(&at)
@@ -38,7 +38,7 @@ impl Scene {
         fs::hard_link(from, to).expect("linked");
     }
 
-    /// What a dead process wrote down before it took this step.
+    /// Writes the journal of a dead process for this step.
     fn note(&self, exchange: bool, from: &str, to: &str) {
         let inode = fs::symlink_metadata(self.base.path().join(from)).expect("there");
         let step = serde_json::json!([
@@ -55,7 +55,7 @@ impl Scene {
 
 #[test]
 fn an_exchange_is_undone_wherever_it_was_cut_off() {
-    // How far it came: calls of its own, and calls of an undoing that was cut off as well.
+    // Calls before the exchange was cut off: its own, and those of an undoing that was cut off as well.
     let of_files: [&[fn(&Scene)]; 6] = [
         &[],
         &[|scene| scene.link_by_hand(PLACE, ASIDE)],

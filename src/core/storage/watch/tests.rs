@@ -9,7 +9,7 @@ fn begin(root: &Root) -> Watch {
     Watch::begin(root, |name| name == "noted").expect("a watch")
 }
 
-/// What is known is what a walk finds, also what is said of it besides.
+/// Fails unless the index, and the names of interest in it, are what a walk finds.
 fn expect_true(watch: &Watch, root: &Root) {
     let (mut walked, mut noted) = (NameTable::default(), Vec::new());
     root.survey(&ZonePath::root(), |path, _, stat| {
