@@ -1,11 +1,11 @@
-//! Whether bytes can be edited as text.
+//! Checks that bytes can be edited as text.
 
 use file_format::{FileFormat, Kind};
 use memchr::memchr;
 
 use super::{Encoding, TextError};
 
-/// Whether files of this format are no text, whatever their bytes look like.
+/// Returns `true` if files of this format are no text, however their bytes look.
 #[must_use]
 pub fn is_binary_kind(format: FileFormat) -> bool {
     matches!(
@@ -24,9 +24,9 @@ pub fn is_binary_kind(format: FileFormat) -> bool {
     )
 }
 
-/// Fails where lines of text put into a file with this beginning would spoil it: NUL bytes, as
-/// UTF-16 and UTF-32 have them, too, and the formats that are binary and show it. Bytes that are not UTF-8
-/// make no file binary: old encodings are edited, byte by byte as they are.
+/// Fails if lines of text would spoil a file with this beginning: one with NUL bytes, which UTF-16 and
+/// UTF-32 have, too, or one whose beginning shows a binary format. Bytes that are not UTF-8 do not make
+/// a file binary: files in old encodings are edited, with their bytes as they are.
 pub fn expect_editable(beginning: &[u8]) -> Result<(), TextError> {
     if memchr(0, beginning).is_some() {
         return Err(match Encoding::of(beginning, false) {

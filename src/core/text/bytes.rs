@@ -25,7 +25,7 @@ pub(super) fn word<T>(
 }
 
 names! {
-    /// How bytes are written in a `content` parameter.
+    /// Notation of bytes in a `content` parameter.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
     pub enum ContentFormat {
@@ -50,7 +50,7 @@ impl ContentFormat {
         word("encoding", value, parse, &["hex", "base64"])
     }
 
-    /// The bytes as this format has them.
+    /// Returns the bytes in this notation.
     #[must_use]
     pub fn encode(self, bytes: &[u8]) -> String {
         match self {
@@ -145,7 +145,7 @@ fn decode_base64(content: &str) -> Result<Vec<u8>, TextError> {
 }
 
 names! {
-    /// Where the bytes of an edit go.
+    /// Position of an edit of bytes.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
     pub enum BytePosition {
@@ -171,13 +171,13 @@ impl BytePosition {
 /// A change of bytes at a place.
 #[derive(Clone, Copy, Debug)]
 pub struct BytesEdit<'a> {
-    /// Where.
+    /// The position.
     pub position: BytePosition,
     /// The new bytes.
     pub content: &'a [u8],
     /// The first byte of `at` and `replace`, from 0 to the size of the file.
     pub offset: Option<i64>,
-    /// How many bytes `replace` takes away; as many as there are new ones unless given.
+    /// Number of bytes that `replace` removes; by default as many as there are new ones.
     pub length: Option<i64>,
 }
 
@@ -186,18 +186,18 @@ pub struct BytesEdit<'a> {
 pub struct EditedBytes {
     /// The whole file.
     pub bytes: Vec<u8>,
-    /// The bytes inserted or taken away, whichever are more.
+    /// Number of bytes inserted or removed, whichever is larger.
     pub bytes_affected: u64,
 }
 
 impl BytesEdit<'_> {
-    /// Whether the edit makes no sense without a file.
+    /// Returns `true` if the edit needs an existing file.
     #[must_use]
     pub fn needs_file(&self) -> bool {
         matches!(self.position, BytePosition::At | BytePosition::Replace)
     }
 
-    /// The file after the edit.
+    /// Returns the file after the edit.
     pub fn apply(&self, existing: &[u8]) -> Result<EditedBytes, TextError> {
         let size = existing.len();
         let (start, removed) = match self.position {
@@ -247,8 +247,8 @@ impl BytesEdit<'_> {
 /// Bytes of a line.
 const LINE: usize = 16;
 
-/// The bytes from `offset` on in the layout of `hexdump -C`: offset, hex, ASCII; lines that repeat
-/// the one before are one `*`.
+/// Returns the bytes in the layout of `hexdump -C`, from `offset` on: offset, hex, ASCII. Lines that
+/// repeat the one before are one `*`.
 #[must_use]
 pub fn hexdump(bytes: &[u8], offset: u64) -> String {
     let mut text = String::new();

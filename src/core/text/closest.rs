@@ -1,6 +1,6 @@
 //! Search for the lines of a file that are closest to a text that it does not have.
 //!
-//! It edits nothing: a caller that meant other text than it wrote is told the lines.
+//! It edits nothing, but a failure can show these lines to a caller whose text differs from the file's.
 
 mod folded;
 
@@ -17,10 +17,10 @@ const TEXT_LIMIT: usize = 2 << 20;
 const COPY_LIMIT: usize = 1500;
 /// The most bytes of a line that are compared.
 const LINE_LIMIT: usize = 400;
-/// How much two lines have in common that are meant to be the same: 100 is everything.
+/// Least likeness of two lines that are taken for the same; 100 is equality.
 const LIKENESS: usize = 50;
 
-/// How the text in the file differs.
+/// Difference of the text in the file from the text that was looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Difference {
     /// In blanks, tabs and line ends.
@@ -40,7 +40,7 @@ pub(super) enum Difference {
 }
 
 impl Difference {
-    /// In words, unless it is a matter of words itself.
+    /// Returns the difference in words; `None` if it is one of words itself.
     pub(super) const fn as_str(self) -> Option<&'static str> {
         match self {
             Self::WhiteSpace => Some("in white space"),
@@ -63,13 +63,13 @@ pub struct Closest {
     /// Its lines, numbered.
     pub lines: String,
     pub(super) difference: Difference,
-    /// The text as it stands there, where it can be told and is short. A line that ends in CR CR LF
-    /// can't be told: its end would be looked for as CR LF.
+    /// The text in the file, if it is short and can be given. A line that ends in CR CR LF cannot,
+    /// because its end would be looked for as CR LF.
     pub(super) text: Option<String>,
 }
 
 impl Closest {
-    /// The text as it stands there, in JSON, where a search would find it.
+    /// Returns the text in the file as JSON, if a search for it would find it.
     #[must_use]
     pub fn quoted(&self) -> Option<String> {
         let text = self.text.as_deref().map(serde_json::Value::from);
@@ -89,12 +89,12 @@ impl Closest {
     }
 }
 
-/// The place in `text` that is nearest to `find`; nothing where nothing is like it.
+/// Returns the place in `text` that is nearest to `find`; `None` if there is no similar text.
 pub(super) fn closest(text: &[u8], find: &str) -> Option<Closest> {
     if text.len() > TEXT_LIMIT || find.trim().is_empty() {
         return None;
     }
-    // What looks the same is meant, whatever else the text could be.
+    // Text that looks the same comes before all other similar text.
     for difference in [Difference::WhiteSpace, Difference::LookAlike] {
         if let Some(place) = Folded::new(text, difference).place(find) {
             return Some(found(text, place, difference, true));
@@ -114,8 +114,8 @@ pub(super) fn closest(text: &[u8], find: &str) -> Option<Closest> {
     likest_lines(text, find).map(|place| found(text, place, Difference::Words, false))
 }
 
-/// The only place within `bounds` of a text that reads as `find` does: it differs in white space at the
-/// ends of lines, and in blanks, quotes, dashes and accents that look alike.
+/// Returns the only place within `bounds` of a text that reads as `find` does: it may differ in white
+/// space at the ends of lines, and in blanks, quotes, dashes and accents that look alike.
 pub(super) fn alike_place(text: &[u8], find: &str, bounds: &Range<usize>) -> Option<Range<usize>> {
     if text.len() > TEXT_LIMIT {
         return None;
@@ -142,7 +142,7 @@ fn found(text: &[u8], place: Range<usize>, difference: Difference, is_sure: bool
     }
 }
 
-/// `find` with its escapes read, where it has any.
+/// Returns `find` with its escapes read, if it has any.
 fn unescaped(find: &str) -> Option<String> {
     let mut read = String::with_capacity(find.len());
     let mut rest = find.chars();
@@ -164,8 +164,8 @@ fn unescaped(find: &str) -> Option<String> {
     has_escape.then_some(read)
 }
 
-/// The lines that `find` has with the numbers that `cat -n`, `grep -n` or an answer put before each.
-/// A number that is not the one of its line belongs to the text.
+/// Returns the lines of `find` if each begins with a number, as `cat -n`, `grep -n` and responses show
+/// lines. A number that is not the one of its line belongs to the text.
 fn numbered_lines(text: &[u8], find: &str) -> Option<Range<usize>> {
     let mut first = None;
     let mut meant = String::with_capacity(find.len());
@@ -360,7 +360,6 @@ mod tests {
         );
     }
 
-    /// What looks the same comes before what else it could be.
     #[test]
     fn what_looks_the_same_is_meant() {
         for (text, find, difference, stands) in [
@@ -443,7 +442,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is offered stands in the file.
+        /// Suggested text exists in the file.
         #[test]
         fn what_is_offered_is_there(text in "[aB \t\r\n\u{a0}\u{e9}]{0,30}", find in "[Ab \t\n\\\\n1:\u{a0}]{0,8}") {
             if let Some(Closest { text: Some(offered), .. }) = closest(text.as_bytes(), &find) {

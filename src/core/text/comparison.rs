@@ -14,23 +14,23 @@ const AROUND: usize = 3;
 /// The longest line whose words are compared, in characters.
 const LONG: usize = 4096;
 
-/// How two texts differ.
+/// The differences of two texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
     /// Lines that only the revised one has.
     pub additions: usize,
     /// Lines that only the original has.
     pub deletions: usize,
-    /// What differs, with lines around it.
+    /// Lines that differ, with some around them.
     pub hunks: Vec<Hunk>,
 }
 
-/// Lines that differ, with some around them.
+/// Neighbouring lines that differ, with some around them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Hunk {
-    /// Which lines of each text, as `diff -u` has it.
+    /// The range of lines in each text, in the notation of `diff -u`.
     pub header: String,
-    /// In order; what was removed before what was added in its place.
+    /// The lines in order; removed ones before the added ones that replace them.
     pub lines: Vec<ComparedLine>,
 }
 
@@ -45,9 +45,9 @@ pub struct ComparedLine {
     pub old_number: Option<usize>,
     /// Its number in the revised text, if it is there.
     pub new_number: Option<usize>,
-    /// The line, as the original has it where both do.
+    /// The line; that of the original if both texts have it.
     pub content: String,
-    /// The line as the revised text has it, where both do.
+    /// The line of the revised text, if both texts have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revised_content: Option<String>,
     /// Its parts.
@@ -59,12 +59,13 @@ pub struct ComparedLine {
 pub struct Segment {
     /// The part.
     pub text: String,
-    /// Whether the line that it is held against does not have it.
+    /// `true` if the line that it is compared with does not have this part.
     pub changed: bool,
 }
 
 impl Comparison {
-    /// The hunks as `diff -u` writes them: at most about so many bytes, and `true` if there is more.
+    /// Returns the hunks in the notation of `diff -u`, at most about `most` bytes, and `true` if there
+    /// is more.
     #[must_use]
     pub fn unified(&self, most: usize) -> (String, bool) {
         let mut text = String::new();
@@ -87,7 +88,7 @@ impl Comparison {
         (text, false)
     }
 
-    /// The cells that differ in lines that replace one another, as sentences: at most `most` of them.
+    /// Returns sentences on the cells that differ in lines that replace one another, at most `most` of them.
     #[must_use]
     pub fn cells(&self, most: usize) -> Vec<String> {
         let mut found = Vec::new();
@@ -118,7 +119,7 @@ impl Comparison {
     }
 }
 
-/// A text without its mark and with line ends of one kind; nothing where the bytes are none.
+/// Returns a text without its byte order mark, and with LF line ends; `None` if the bytes are no text.
 #[must_use]
 pub fn readable(bytes: &[u8]) -> Option<String> {
     if is_pdf(bytes) {
@@ -137,7 +138,7 @@ pub fn readable(bytes: &[u8]) -> Option<String> {
     })
 }
 
-/// Compares two texts. What takes longer is compared less finely.
+/// Compares two texts. After `time`, the rest is compared less finely.
 #[must_use]
 pub fn compare(original: &str, revised: &str, ignores_blanks: bool, time: Duration) -> Comparison {
     let deadline = Clock::SYSTEM.instant() + time;
@@ -202,7 +203,8 @@ fn operations<T: Eq + Hash>(old: &[T], new: &[T], deadline: Instant) -> Vec<Diff
     capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(deadline))
 }
 
-/// Which lines of each text; where there is none, the one behind which it would be.
+/// Returns the range of lines in each text, in the notation of `diff -u`. An empty range is given by the
+/// line before it.
 fn header(group: &[DiffOp]) -> String {
     let range = |of: fn(&DiffOp) -> std::ops::Range<usize>| {
         let start = group.first().map_or(0, |op| of(op).start);

@@ -1,14 +1,14 @@
-//! Python's regular expressions, in the words of the engine.
+//! Translation of Python's regular expressions for the engine.
 //!
 //! Callers write patterns as for Python's `re`. The engine reads nearly the same language, but some
-//! things differ: `$` and `\Z`, sets within character classes, `\<`, braces that repeat nothing.
-//! What Python does not have (recursion, `\K`, `\R`, conditionals) is refused rather than given a
-//! second meaning; that also keeps everything away from the engine that runs without reading text.
+//! things differ: `$` and `\Z`, sets within character classes, `\<`, braces that repeat nothing. Syntax
+//! that Python does not have (recursion, `\K`, `\R`, conditionals) is refused, and not given a second
+//! meaning. So patterns cannot contain anything with which the engine would run without reading text.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Why a pattern is not handed to the engine.
+/// The reason why a pattern is not passed to the engine.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum DialectError {
     Invalid(String),
@@ -25,11 +25,11 @@ const ATOMS: u64 = 10_000;
 /// `$` without the flag m: at the end of the text and before a last line end.
 const END: &str = r"(?=(?:\r?\n)?\z)";
 
-/// A pattern in the words of the engine.
+/// A pattern in the language of the engine.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Translated {
     pub(super) pattern: String,
-    /// How many atoms it has when its counts are written out; the work for a byte of text.
+    /// Number of its atoms when its counts are written out: the work for one byte of text.
     pub(super) atoms: u64,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn translate(pattern: &str, multi_line: bool) -> Result<Translated, D
     })
 }
 
-/// What holds up to the closing parenthesis.
+/// Flags and counts that apply up to the closing parenthesis.
 #[derive(Clone, Copy)]
 struct GroupScope {
     multi_line: bool,
@@ -326,7 +326,8 @@ impl Translator<'_> {
         invalid("the `[` has no `]`")
     }
 
-    /// Whether a name such as `[:alpha:]` follows; Python has none, but nobody means the letters.
+    /// Returns `true` if a name such as `[:alpha:]` follows. Python has no such names, but nobody means
+    /// the letters.
     fn is_named_class(&self) -> bool {
         let mut ahead = self.rest.clone();
         ahead.next() == Some(':')

@@ -19,13 +19,13 @@ use super::literal::{Literal, line_number};
 use super::pattern::CompiledPattern;
 use super::template;
 
-/// How many bytes of UTF-8 one byte of another encoding becomes at most.
+/// Most bytes of UTF-8 for one byte of another encoding.
 const UTF8_GROWTH: u64 = 3;
 
 /// A change of a text at a place.
 #[derive(Clone, Copy, Debug)]
 pub struct TextEdit<'a> {
-    /// Where.
+    /// The position.
     pub position: Position,
     /// The new text; with `replace` and a pattern that has groups it may refer to them.
     pub content: &'a str,
@@ -39,10 +39,10 @@ pub struct TextEdit<'a> {
     pub pattern: Option<&'a str>,
     /// Any of `i`, `m` and `s`.
     pub regex_flags: &'a str,
-    /// Whether to edit at every match of the pattern or the text instead of one.
+    /// `true` to edit at every match of the pattern or the text instead of one.
     pub match_all: bool,
-    /// `true` if the only place that reads as `find` does may be taken for it: it may differ in white
-    /// space at the ends of lines, and in blanks, quotes, dashes and accents.
+    /// `true` if a place is accepted that only reads as `find` does, if it is the only one. It may
+    /// differ in white space at the ends of lines, and in blanks, quotes, dashes and accents.
     pub finds_alike: bool,
 }
 
@@ -64,9 +64,9 @@ pub struct Edited {
 /// A way in which a place is found that is not exactly the one of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leniency {
-    /// The pattern is not a regular expression that can be searched, and stands there literally.
+    /// The pattern is no regular expression that can be searched, but the file has it as literal text.
     InvalidPattern,
-    /// The pattern matches nothing, and stands there literally.
+    /// The pattern matches nothing, but the file has it as literal text.
     UnmatchedPattern,
     /// The only place that reads as the text of `find`, in other characters.
     Alike,
@@ -81,17 +81,17 @@ enum EditPlace<'a> {
     Pattern(&'a str),
 }
 
-/// What an edit did, in lines and in matches.
+/// The lines and the matches that an edit changed.
 type EditCounts = (u64, u64);
 
 impl TextEdit<'_> {
-    /// Whether the edit makes no sense without a file.
+    /// Returns `true` if the edit needs an existing file.
     #[must_use]
     pub fn needs_file(&self) -> bool {
         !matches!(self.position, Position::Start | Position::End)
     }
 
-    /// Refuses whatever can be refused without knowing the text.
+    /// Refuses every edit that can be refused without knowing the text.
     pub fn check(&self) -> Result<(), TextError> {
         let place = self.place()?;
         if let EditPlace::Pattern(pattern) = place
@@ -103,7 +103,7 @@ impl TextEdit<'_> {
         Ok(())
     }
 
-    /// The text after the edit, unless it would be larger than `max_bytes`. A file in another
+    /// Returns the text after the edit, unless it would be larger than `max_bytes`. A file in another
     /// encoding than UTF-8 is edited as the text that readers see, and keeps its encoding.
     pub fn apply(&self, bytes: &[u8], max_bytes: u64) -> Result<Edited, TextError> {
         let encoding = Encoding::of(bytes, true);
@@ -273,8 +273,8 @@ impl TextEdit<'_> {
         }
     }
 
-    /// What is replaced for each place of a text, or where lines are inserted: beside a line once,
-    /// however often it has the text.
+    /// Returns the range that is replaced at each place of a text, or where lines are inserted. Lines
+    /// are inserted beside a line once, even if the line has the text several times.
     fn edits(
         &self,
         text: &[u8],
@@ -305,7 +305,7 @@ impl TextEdit<'_> {
         }
     }
 
-    /// The failure of text that is not where it was looked for.
+    /// Returns the failure for text that is not where it was looked for.
     fn not_found(&self, text: &[u8], literal: &Literal<'_>, find: &str) -> TextError {
         let find_shown = beginning(find);
         let lines = some_lines(text, literal.places());
@@ -433,7 +433,7 @@ impl LineParameter {
         Ok(Self { parameter, number })
     }
 
-    /// Where the line is, with its end. The `spare` lines behind the last one are empty.
+    /// Returns the range of the line, with its end. The `spare` lines after the last one are empty.
     fn range(self, text: &[u8], spare: u64) -> Result<Range<usize>, TextError> {
         let index = self.number as u64 - 1;
         if let Some(range) = lines::ranges(text).nth(index as usize) {

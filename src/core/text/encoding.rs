@@ -61,7 +61,7 @@ impl Encoding {
         evidence.encoding()
     }
 
-    /// The encoding of a file of any size, by its beginning. The file is left there.
+    /// Returns the encoding of a file of any size, by its beginning. The file is rewound.
     pub fn of_file(file: &mut (impl Read + Seek)) -> io::Result<Self> {
         let (_, encoding) = Self::of_beginning(file)?;
         file.rewind()?;
@@ -76,7 +76,8 @@ impl Encoding {
         Ok((beginning, encoding))
     }
 
-    /// The text that a whole file is: an empty one where it has no bytes, nothing where they are no text.
+    /// Returns the text of a whole file. It is empty if the file has no bytes; `None` if the bytes are
+    /// no text.
     #[must_use]
     pub fn text_of(bytes: &[u8]) -> Option<Cow<'_, str>> {
         if bytes.is_empty() {
@@ -86,14 +87,14 @@ impl Encoding {
         encoding.is_text().then(|| encoding.decode(bytes))
     }
 
-    /// Whether it is text.
+    /// Returns `true` if it is an encoding of text.
     #[must_use]
     pub fn is_text(&self) -> bool {
         *self != Self::Binary
     }
 
-    /// The characters that bytes of this encoding stand for; what stands for none becomes U+FFFD. The
-    /// mark at the beginning stays in UTF-8, where an edit finds it too.
+    /// Decodes bytes of this encoding; those that stand for no character become U+FFFD. A byte order
+    /// mark in UTF-8 stays, so that an edit finds it, too.
     #[must_use]
     pub fn decode<'b>(&self, bytes: &'b [u8]) -> Cow<'b, str> {
         let by_name =
@@ -106,14 +107,14 @@ impl Encoding {
         }
     }
 
-    /// Whether what is put into a text of this encoding has to be written in it.
+    /// Returns `true` if text must be encoded before it is put into a file of this encoding.
     #[must_use]
     pub fn is_encoded(&self) -> bool {
         matches!(self, Self::Guessed(_) | Self::Utf16(_) | Self::Utf32(_))
     }
 
-    /// The bytes of a text that takes the place of `old`, a file of this encoding. Lines that stay
-    /// keep their bytes, those that stand for no characters too.
+    /// Encodes a text that replaces `old`, a file of this encoding. Unchanged lines keep their bytes,
+    /// even bytes that stand for no characters.
     pub fn encode_like(&self, text: &str, old: &[u8]) -> Result<Vec<u8>, TextError> {
         let mut bytes = Vec::with_capacity(old.len());
         if !self.has_line_bytes() {
@@ -123,7 +124,7 @@ impl Encoding {
             self.push_wide(&mut bytes, text);
             return Ok(bytes);
         }
-        // Nothing else of UTF-8 comes back in another way than it went in.
+        // All other UTF-8 text has the same bytes before and after.
         let is_plain = !self.is_encoded() && !text.contains(char::REPLACEMENT_CHARACTER);
         if is_plain {
             bytes.extend_from_slice(text.as_bytes());
@@ -150,7 +151,7 @@ impl Encoding {
         Ok(bytes)
     }
 
-    /// The bytes of an addition to a text of this encoding.
+    /// Encodes an addition to a text of this encoding.
     pub fn encoded<'t>(&self, text: &'t str) -> Result<Cow<'t, [u8]>, TextError> {
         let Self::Guessed(name) = self else {
             return Ok(Cow::Borrowed(text.as_bytes()));
@@ -181,7 +182,7 @@ impl Encoding {
         }
     }
 
-    /// UTF-16 or UTF-32 with its mark.
+    /// Appends a text in UTF-16 or UTF-32, with its byte order mark.
     fn push_wide(&self, bytes: &mut Vec<u8>, text: &str) {
         for character in std::iter::once('\u{feff}').chain(text.chars()) {
             let code = u32::from(character);
@@ -203,13 +204,13 @@ impl Encoding {
         }
     }
 
-    /// Whether a line end is a byte of its own.
+    /// Returns `true` if a line end is a byte of its own.
     #[must_use]
     pub fn has_line_bytes(&self) -> bool {
         !matches!(self, Self::Utf16(_) | Self::Utf32(_))
     }
 
-    /// The name, as `file --mime-encoding` has it.
+    /// Returns the name, as `file --mime-encoding` shows it.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -383,14 +384,14 @@ impl EncodingEvidence {
     }
 }
 
-/// Whether a file with this beginning is a PDF.
+/// Returns `true` if a file with this beginning is a PDF.
 #[must_use]
 pub fn is_pdf(beginning: &[u8]) -> bool {
     beginning.starts_with(b"%PDF-")
 }
 
-/// Whether there is a control character that no text has. A piece is judged to its end: without a way
-/// out, many bytes are judged at once.
+/// Returns `true` if there is a control character that no text has. Each piece is checked to its end,
+/// because a loop without an early exit checks many bytes at once.
 fn has_control(bytes: &[u8]) -> bool {
     const PIECE_BYTES: usize = 4096;
     let has = |piece: &[u8]| {
@@ -401,7 +402,7 @@ fn has_control(bytes: &[u8]) -> bool {
     bytes.chunks(PIECE_BYTES).any(has)
 }
 
-/// Control characters that no text has: all but BEL, BS, HT, LF, VT, FF, CR and ESC.
+/// Returns `true` for control characters that no text has: all but BEL, BS, HT, LF, VT, FF, CR and ESC.
 fn is_control(byte: u8) -> bool {
     matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127)
 }

@@ -65,7 +65,7 @@ diagnostics! {
             hint: Repeat::with("line", *end_line).and("end_line", *line),
             details: { "parameter": "end_line", "received": end_line, "line": line },
         },
-        /// `end_line` where no range of lines is replaced.
+        /// `end_line` although no range of lines is replaced.
         #[error("`end_line` is `{end_line}`, but it belongs to `position` `replace` with `line`")]
         EndLineWithoutRange {
             /// The line received.
@@ -75,7 +75,7 @@ diagnostics! {
             hint: "give position=\"replace\" and `line` to replace the lines, or leave `end_line` out",
             details: { "parameter": "end_line", "received": end_line },
         },
-        /// Nothing says where to edit.
+        /// A position without a place.
         #[error("`position` `{position}` needs `find`, `line` or `pattern`")]
         NoPlace {
             /// The position received.
@@ -85,7 +85,7 @@ diagnostics! {
             hint: "add the place: `find` with text as it stands in the file, or `line`",
             details: { "parameters": ["line", "pattern"], "position": position },
         },
-        /// Both a line and a pattern say where to edit.
+        /// A line and a pattern, which both name the place.
         #[error(
             "`{}` is `{}` and `{}` is `{}`, but only one of them can be the place",
             names[0], in_one_line(&values[0]), names[1], in_one_line(&values[1])
@@ -93,7 +93,7 @@ diagnostics! {
         TwoPlaces {
             /// The parameters.
             names: [&'static str; 2] => [["find", "pattern"], ["line", "pattern"]],
-            /// What was received for each.
+            /// The value received for each.
             values: [String; 2] => [["a".to_owned(), "b".to_owned()], ["3".to_owned(), "b".to_owned()]],
         } => {
             code: InvalidParameter,
@@ -105,7 +105,7 @@ diagnostics! {
             },
             details: { "parameters": names, (names[0]): values[0], (names[1]): values[1] },
         },
-        /// A line without a word on what to do there.
+        /// A line without a position.
         #[error("`line` is `{line}`, but `position` does not say what to do there")]
         NoPosition {
             /// The line received.
@@ -120,7 +120,7 @@ diagnostics! {
                 .again(Repeat::with("position", "replace")),
             details: { "parameter": "position", "line": line },
         },
-        /// Text to look for, and an end of the file.
+        /// Text to look for, and a position at an end of the file.
         #[error("`position` is `{position}`, where nothing is looked for, but there is `find`")]
         FindWithoutPlace {
             /// The position received.
@@ -167,7 +167,7 @@ diagnostics! {
         ExpensivePattern {
             /// The pattern received, cut when it is long.
             pattern: String = "(a+)+".to_owned(),
-            /// Which bound it met.
+            /// The bound that it exceeded.
             reason: &'static str,
         } => {
             code: InvalidParameter,
@@ -192,9 +192,9 @@ diagnostics! {
         NotFound {
             /// `find` or `pattern`.
             parameter: &'static str => ["find", "pattern", "find"],
-            /// What was received, cut when it is long.
+            /// The value received, cut if it is long.
             value: String,
-            /// What the file has instead.
+            /// The nearest text in the file.
             closest: Option<Box<Closest>> => [
                     None,
                     Some(Box::new(Closest::example(None))),
@@ -214,7 +214,7 @@ diagnostics! {
             line: i64 = 1,
             /// The last line received.
             end_line: i64 = 2,
-            /// Lines where it does, each once; a few.
+            /// Lines in which it occurs, each once; the first few.
             lines: Vec<u64> = vec![7],
         } => {
             code: PatternNotFound,
@@ -230,7 +230,7 @@ diagnostics! {
         FoundSeveral {
             /// The text received, cut when it is long.
             find: String = "old".to_owned(),
-            /// How often.
+            /// Number of occurrences.
             count: u64 = 2,
             /// The lines where it begins, each once; the first few.
             lines: Vec<u64> => [vec![3, 7], vec![3]],
@@ -361,7 +361,7 @@ diagnostics! {
     }
 }
 
-/// The call without flags that other languages have; `g` is all matches.
+/// Returns a hint on the call without the flags of other languages; `g` means all matches.
 fn flags(value: &str) -> Hint {
     let foreign = |flag: char| matches!(flag, 'g' | 'u');
     if !value
@@ -382,13 +382,13 @@ fn flags(value: &str) -> Hint {
     repeat.into()
 }
 
-/// Arguments of a command on the file of the failed call.
+/// Returns the arguments of a command on the file of the failed call.
 fn on_the_file(options: &[&str]) -> Argument {
     let options = options.iter().map(|&option| Argument::from(option));
     Argument::List(options.chain([Argument::Given("path")]).collect())
 }
 
-/// The call that shows what is in a file that has no lines.
+/// Returns the call that shows the content of a file that has no lines.
 fn binary() -> Hint {
     Hint::new("look at its bytes: ")
         .call(NextCall::here("shed_hexdump").given("path"))
@@ -400,7 +400,7 @@ fn binary() -> Hint {
         )
 }
 
-/// The call that makes UTF-8 of a text.
+/// Returns the call that converts a text to UTF-8.
 fn recode(encoding: &str) -> Hint {
     let from = match encoding {
         "utf-16le" | "utf-16be" | "utf-32le" | "utf-32be" => &encoding[..6],
@@ -416,7 +416,7 @@ fn recode(encoding: &str) -> Hint {
 }
 
 impl TextError {
-    /// The same failure, with what the file has instead where nothing was found.
+    /// Returns the same failure, with the nearest text in the file if nothing was found.
     pub(super) fn near(self, closest: impl FnOnce() -> Option<Closest>) -> Self {
         match self {
             Self::NotFound {
@@ -431,7 +431,7 @@ impl TextError {
     }
 }
 
-/// Text as a message shows it.
+/// Returns text as a message shows it.
 fn in_one_line(text: &str) -> String {
     text.replace("\r\n", "\\n").replace('\n', "\\n")
 }
@@ -462,7 +462,7 @@ fn listed(lines: &[u64]) -> String {
     format!("{word} {}", numbers.join(", "))
 }
 
-/// What was looked for, and what the file has instead.
+/// Returns the text that was looked for, and the nearest text in the file, as facts.
 fn looked_for(parameter: &str, value: &str, closest: Option<&Closest>) -> Facts {
     let mut facts = Facts::new();
     facts.insert("parameter".to_owned(), parameter.into());
@@ -473,7 +473,7 @@ fn looked_for(parameter: &str, value: &str, closest: Option<&Closest>) -> Facts 
     facts
 }
 
-/// What to do about a line behind the last one.
+/// Returns a hint on a line number after the last line.
 fn behind_the_end(parameter: &str, lines: u64) -> Hint {
     match (parameter, lines) {
         (_, 0) => Hint::new("the file is empty: ").again(
@@ -496,7 +496,7 @@ fn digits_alone(format: &str) -> Hint {
     ))
 }
 
-/// What to do about text or a pattern that occurs nowhere.
+/// Returns a hint on text or a pattern that does not occur.
 fn not_found(parameter: &str, closest: Option<&Closest>) -> Hint {
     let lines = match closest {
         Some(Closest {
@@ -526,7 +526,7 @@ fn not_found(parameter: &str, closest: Option<&Closest>) -> Hint {
     Hint::new("copy the text from the file: ").call(look)
 }
 
-/// What to do about text that occurs more than once, in these lines.
+/// Returns a hint on text that occurs more than once, in these lines.
 fn several(lines: &[u64]) -> Hint {
     let all = Hint::new("for all of them, ").again(Repeat::with("match_all", true));
     match lines {

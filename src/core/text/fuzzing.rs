@@ -1,11 +1,11 @@
-//! A door for fuzz targets: patterns, from the dialect to what the engine finds.
+//! Entry point for fuzz targets: patterns, from the dialect to the matches of the engine.
 
 use std::ops::Range;
 
 use crate::TextError;
 use crate::pattern::{CompiledPattern, SearchedText};
 
-/// Where a pattern occurs in a text, and how many groups it has.
+/// Returns the places where a pattern occurs in a text, and its number of groups.
 pub fn search(
     pattern: &str,
     flags: &str,

@@ -1,4 +1,4 @@
-//! Other line ends for a whole text, piece by piece, in its own encoding.
+//! Conversion of the line ends of a whole text, piece by piece, in its own encoding.
 
 use std::io::{Read, Write};
 
@@ -11,7 +11,7 @@ const PIECE: usize = 64 * 1024;
 const LF: u16 = 0x0a;
 const CR: u16 = 0x0d;
 
-/// What a text had.
+/// Number of each kind of line end in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineEndCount {
     /// Lines that end with LF alone.
@@ -21,7 +21,7 @@ pub struct LineEndCount {
 }
 
 impl LineEndCount {
-    /// The name on the wire.
+    /// Returns the name used in responses.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match (self.unix, self.windows) {
@@ -32,7 +32,7 @@ impl LineEndCount {
         }
     }
 
-    /// Lines that end otherwise than they are to.
+    /// Returns the number of lines that have other ends than these.
     #[must_use]
     pub const fn others_than(self, ends: LineEnds) -> u64 {
         match ends {
@@ -42,10 +42,10 @@ impl LineEndCount {
     }
 }
 
-/// Why a text could not be converted.
+/// The reason why a text could not be converted.
 #[derive(Debug)]
 pub enum ConversionError {
-    /// It is none.
+    /// It is no text.
     Text(TextError),
     /// It could not be read or written.
     Io(std::io::Error),

@@ -5,18 +5,19 @@ use std::ops::Range;
 use fileshed_types::names;
 use memchr::memchr_iter;
 
-/// The lines of a text: as many as `wc -l` counts, and one more for a last line without line end.
+/// Returns the number of lines in a text: as many as `wc -l` counts, and one more for a last line
+/// without line end.
 #[must_use]
 pub fn line_count(text: &[u8]) -> u64 {
     memchr_iter(b'\n', text).count() as u64 + u64::from(!is_complete(text))
 }
 
-/// Whether the last line, if there is one, has its line end.
+/// Returns `true` if the last line, if there is one, has its line end.
 pub(super) fn is_complete(text: &[u8]) -> bool {
     text.last().is_none_or(|&byte| byte == b'\n')
 }
 
-/// The ranges of the lines of a text, each with its line end.
+/// Returns the ranges of the lines of a text, each with its line end.
 pub(super) fn ranges(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let rest = (!is_complete(text)).then_some(text.len());
     let mut end = 0;
@@ -35,7 +36,7 @@ pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     ranges(text).map(|range| without_line_end(&text[range]))
 }
 
-/// A line without its line end.
+/// Returns a line without its line end.
 #[must_use]
 pub fn without_line_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
@@ -51,7 +52,7 @@ pub(super) fn around(text: &[u8], place: &Range<usize>) -> Range<usize> {
 }
 
 names! {
-    /// How lines are to end.
+    /// Kind of line ends.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
     pub enum LineEnds {
@@ -81,8 +82,8 @@ impl LineEnds {
         }
     }
 
-    /// What to put between a text and content that is added to it: a line end where the text ends
-    /// within a line, unless the content begins with one.
+    /// Returns the bytes to insert between a text and content that is appended: a line end if the text
+    /// ends within a line, unless the content begins with one.
     pub(super) fn between(self, ends_within_line: bool, content: &str) -> &'static [u8] {
         if ends_within_line && !content.is_empty() && !content.starts_with(['\n', '\r']) {
             self.as_bytes()

@@ -1,4 +1,4 @@
-//! Literal text in a file, whatever the line ends of either.
+//! Search for literal text in a file, with LF and CR LF treated alike.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,8 +7,8 @@ use memchr::{memchr_iter, memmem};
 
 /// A file in which literal text is looked for.
 ///
-/// Text over several lines comes with LF ends, whatever the file has. So CR LF is looked at as LF on
-/// both sides, and the places of the CRs that were left out lead back to places in the file.
+/// Text over several lines has LF ends in requests, whatever the file has. So CR LF is read as LF on
+/// both sides. The places of the removed CRs map a match back to its place in the file.
 pub(super) struct Literal<'t> {
     text: Cow<'t, [u8]>,
     find: Cow<'t, [u8]>,
@@ -47,7 +47,7 @@ impl<'t> Literal<'t> {
         }
     }
 
-    /// Where the text stands in the file, one place behind the other.
+    /// Returns the places of the text in the file, in order and without overlap.
     pub(super) fn places(&self) -> impl Iterator<Item = Range<usize>> {
         let find = (!self.find.is_empty()).then_some(self.find.as_ref());
         find.into_iter().flat_map(|find| {
@@ -56,7 +56,7 @@ impl<'t> Literal<'t> {
         })
     }
 
-    /// The only place; nothing where there is none, or another one.
+    /// Returns the only place; `None` if there is none or more than one.
     pub(super) fn only_place(&self) -> Option<Range<usize>> {
         let mut places = self.places();
         places.next().filter(|_| places.next().is_none())
@@ -67,7 +67,7 @@ impl<'t> Literal<'t> {
     }
 }
 
-/// The number of the line that a place is in.
+/// Returns the number of the line at a place.
 pub(super) fn line_number(text: &[u8], at: usize) -> u64 {
     memchr_iter(b'\n', &text[..at]).count() as u64 + 1
 }

@@ -1,10 +1,10 @@
-//! Searches that end.
+//! Searches by pattern, with bounded time and memory.
 //!
 //! Most patterns run in linear time in the `regex` engine. Look-around, backreferences and `$` need
-//! backtracking, which can take exponential time, so every search has a budget: [`Meter`] counts
-//! how often the engine looks at the text and at what time it has to be done. What the engine
-//! compiles is bounded too, and so is the text, because linear time is the size of the text times
-//! the size of the program.
+//! backtracking, which can take exponential time, so every search has a budget: [`Meter`] counts the
+//! engine's accesses to the text and has a deadline. The size of the compiled program is bounded too,
+//! and so is that of the text, because linear time is the size of the text times the size of the
+//! program.
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
@@ -25,23 +25,23 @@ const PATTERN_LIMIT: usize = 4096;
 const PROGRAM_LIMIT: usize = 512 << 10;
 /// The largest text that is searched, in bytes.
 const TEXT_LIMIT: u64 = 8 << 20;
-/// The most bytes of text times atoms of the pattern: every byte may be held against all of them.
+/// Most bytes of text times atoms of the pattern: every byte may be compared with all of them.
 const WORK_LIMIT: u64 = 1 << 30;
 /// The most bytes of text times groups: backtracking may remember all groups at every byte.
 const MEMORY_LIMIT: u64 = 16 << 20;
 /// The most instructions of the backtracking part of a pattern.
 const INSTRUCTION_LIMIT: usize = 16_384;
-/// How often one search may look at the text.
+/// Most accesses of one search to the text.
 const STEP_LIMIT: u32 = 32_000_000;
-/// How long all searches of an edit may take.
+/// Limit on the time of all searches of an edit.
 const TIME_LIMIT: Duration = Timings::STANDARD.work.edit;
 
 const TOO_LARGE: &str = "it compiles to too large a program";
 const OUT_OF_BUDGET: &str = "the search takes too many steps";
 
-/// A pattern of the same language for an engine that searches line by line in linear time: what it
-/// does not know (look-around, backreferences) is its to refuse. Gives the reason where the pattern
-/// is none.
+/// Translates a pattern for an engine that searches line by line in linear time. That engine itself
+/// refuses syntax that it does not know (look-around, backreferences). Returns the reason if the pattern
+/// is invalid.
 pub fn line_pattern(pattern: &str) -> Result<String, String> {
     dialect::translate(pattern, true)
         .map(|translated| translated.pattern)
@@ -91,19 +91,19 @@ impl<'p> CompiledPattern<'p> {
         })
     }
 
-    /// How many groups there are, without the whole match.
+    /// Returns the number of groups, without the whole match.
     pub(super) fn groups(&self) -> usize {
         self.regex.captures_len() - 1
     }
 
-    /// The number of a group.
+    /// Returns the number of the group of this name.
     pub(super) fn group_named(&self, name: &str) -> Option<usize> {
         self.regex
             .capture_names()
             .position(|group| group == Some(name))
     }
 
-    /// A budget for all searches in a text.
+    /// Returns a budget for all searches in a text.
     pub(super) fn meter(&self, text: &[u8]) -> Result<Meter, TextError> {
         let size = text.len() as u64;
         let limit = TEXT_LIMIT
@@ -118,7 +118,7 @@ impl<'p> CompiledPattern<'p> {
         })
     }
 
-    /// Whether the pattern occurs in a text.
+    /// Returns `true` if the pattern occurs in a text.
     pub(super) fn occurs_in(&self, text: &[u8], meter: &Meter) -> Result<bool, TextError> {
         let subject = SearchedText::new(text);
         let haystack = Haystack {
@@ -129,7 +129,7 @@ impl<'p> CompiledPattern<'p> {
         Ok(self.run(meter, || self.regex.find_input(input))?.is_some())
     }
 
-    /// All matches in a text, one after the other.
+    /// Returns all matches in a text, one after the other.
     pub(super) fn matches<'s>(
         &'s self,
         subject: &'s SearchedText<'s>,
@@ -397,7 +397,8 @@ impl PatternMatches<'_> {
         Ok(Some(found))
     }
 
-    /// Where an empty match was found, the next one may begin too, but it cannot be empty.
+    /// Searches from the end of the last match on. After an empty match, the next one may begin at the
+    /// same place, but must not be empty.
     fn search(&self) -> Result<Option<Captures<'_, Haystack<'_>>>, TextError> {
         let meter = self.haystack.meter;
         let input = RegexInput::new(&self.haystack).from_pos(self.at);

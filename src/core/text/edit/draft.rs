@@ -18,9 +18,9 @@ pub(super) struct Draft<'a> {
     line_end: LineEnds,
     limit: u64,
     out: Vec<u8>,
-    /// Up to here the text was kept or left out.
+    /// End of the part of the text that was kept or left out so far.
     done: usize,
-    /// Where the new text is new.
+    /// Ranges of the new text that are new.
     places: Vec<Range<usize>>,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The text after the edit, and where it is new.
+    /// Returns the text after the edit, and the ranges in it that are new.
     pub(super) fn finish(mut self) -> Result<(Vec<u8>, Vec<Range<usize>>), TextError> {
         self.begin(self.text.len());
         self.check_limit()?;

@@ -6,7 +6,7 @@ use crate::TextError;
 use crate::bytes::word;
 
 names! {
-    /// Where the content of an edit goes.
+    /// Position of an edit's content.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
     pub enum Position {
@@ -18,7 +18,7 @@ names! {
         Before = "before",
         /// As lines of its own behind a line.
         After = "after",
-        /// In the place of lines, or of what a pattern matches.
+        /// In place of lines, or of the matches of a pattern.
         Replace = "replace",
     }
 }
@@ -35,8 +35,8 @@ impl Position {
         word("position", value, position, allowed)
     }
 
-    /// What an edit means that does not say its position: with text or a pattern to look for, or
-    /// with a range of lines, that these are replaced; with nothing, that the content is added.
+    /// Returns the position of an edit that does not give one. With text or a pattern to look for, or
+    /// with a range of lines, these are replaced; without, the content is appended.
     pub fn meant(
         is_looking: bool,
         line: Option<i64>,

@@ -798,7 +798,7 @@ proptest! {
         }
     }
 
-    /// What is added to a text never changes the text before it, nor its last line.
+    /// Appending to a text never changes its existing bytes, nor joins its last line with the new content.
     #[test]
     fn lines_are_not_glued(text in "[a\r\n]{0,8}", content in "[b\n]{0,5}") {
         let added = edited(&edit(Position::End, &content), &text);
