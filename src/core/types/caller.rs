@@ -1,8 +1,8 @@
 //! Caller: the only form in which an identity reaches the core.
 //!
-//! A transport reads headers, tokens or a configuration and ends with a [`Caller`]; nothing below
-//! ever sees a header again. A caller without a user exists only in shared mode (one person, one
-//! workspace); "no user where one is needed" is refused by the transport before a `Caller` exists.
+//! A transport reads headers, tokens or a configuration and makes a [`Caller`]; no layer below sees a
+//! header again. A caller without a user exists only in shared mode (one person, one workspace). If a
+//! user is needed and missing, the transport refuses the call before a `Caller` exists.
 
 use std::sync::{Arc, OnceLock};
 
@@ -35,7 +35,7 @@ impl Chat {
         is_short_text(id).then(|| Self::new(id))
     }
 
-    /// The identifier as the client sent it.
+    /// Returns the identifier as the client sent it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -75,7 +75,7 @@ names! {
 pub struct GroupClaim {
     /// The id.
     pub id: GroupId,
-    /// The name, where it was sent too.
+    /// The name, if it was sent.
     pub name: Option<String>,
 }
 
@@ -138,7 +138,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// The one person of shared mode.
+    /// Returns the caller of shared mode, who has no user.
     #[must_use]
     pub fn shared(chat: Chat) -> Self {
         Self {
@@ -147,7 +147,7 @@ impl Caller {
         }
     }
 
-    /// A known user.
+    /// Returns the caller for a known user.
     #[must_use]
     pub fn known(user: UserId, chat: Chat) -> Self {
         Self {
@@ -169,13 +169,14 @@ impl Caller {
         Ok(self.call_id.get().map(String::as_str).unwrap_or_default())
     }
 
-    /// Names the call, unless it has a name: it then says who makes it, `model` or `person`.
+    /// Sets the id of a call that has none yet, with its maker in front: `model`, `person` or `server`.
     pub fn set_call(&self, id: &str) {
         let by = self.channel.map_or("server", Channel::by);
         let _ = self.call_id.set(format!("{by}-{id}"));
     }
 
-    /// Goes into a conversation; whether it is in that one now. Who is in one already stays there.
+    /// Puts a caller without a conversation into this one. Returns `true` if the caller is in it now; a
+    /// caller in another one stays there.
     pub fn enter(&mut self, chat: Chat) -> bool {
         if self.chat == Chat::default() {
             self.chat = chat;

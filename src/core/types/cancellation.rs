@@ -13,7 +13,7 @@ pub struct Cancellation {
 }
 
 impl Cancellation {
-    /// One that ends with this trust.
+    /// Creates a cancellation that ends with this trust.
     #[must_use]
     pub fn with(trust: Trust) -> Self {
         Self {
@@ -22,30 +22,31 @@ impl Cancellation {
         }
     }
 
-    /// One for what outlives the call: it ends with the same trust, not with the client.
+    /// Returns a cancellation for work that outlives the call: it ends with the same trust, not with the
+    /// client.
     #[must_use]
     pub fn detached(&self) -> Self {
         Self::with(self.trust.clone())
     }
 
-    /// The trust on which the work was begun.
+    /// Returns the trust on which the work was begun.
     #[must_use]
     pub fn trust(&self) -> &Trust {
         &self.trust
     }
 
-    /// Says that the caller is gone.
+    /// Marks the caller as gone.
     pub fn cancel(&self) {
         self.gone.store(true, Ordering::Relaxed);
     }
 
-    /// Says so when what this gives is dropped, as it is with the request of a client that goes away.
+    /// Returns a guard that cancels when it is dropped, as it is with the request of a client that goes away.
     #[must_use]
     pub fn on_drop(&self) -> CancelOnDrop {
         CancelOnDrop(self.clone())
     }
 
-    /// `true` if the caller is gone, or its trust has ended.
+    /// Returns `true` if the caller is gone, or its trust has ended.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.gone.load(Ordering::Relaxed) || self.trust.ended().is_some()

@@ -13,7 +13,7 @@ pub use crate::error::{Diagnosis, Facts};
 #[doc(hidden)]
 pub use serde_json::json;
 
-/// The facts that a declaration has in braces.
+/// Returns the facts that a declaration has in braces.
 #[doc(hidden)]
 #[must_use]
 pub fn facts(facts: Value) -> Facts {

@@ -156,12 +156,12 @@ pub trait Diagnostic: StdError + Send + Sync + 'static {
     /// Returns the code of the failure, its hint, its details, and when to repeat the call.
     fn diagnosis(&self) -> Diagnosis;
 
-    /// The stable code.
+    /// Returns the stable code.
     fn code(&self) -> Code {
         self.diagnosis().code
     }
 
-    /// The next call to make.
+    /// Returns the next call to make.
     fn hint(&self) -> Hint {
         self.diagnosis().hint
     }
@@ -198,7 +198,7 @@ struct ErrorParts {
 }
 
 impl Error {
-    /// The stable code.
+    /// Returns the stable code.
     #[must_use]
     pub fn code(&self) -> Code {
         self.0.diagnosis.code
@@ -216,33 +216,33 @@ impl Error {
         &self.0.diagnosis.details
     }
 
-    /// The next call to make.
+    /// Returns the next call to make.
     #[must_use]
     pub fn hint(&self) -> &Hint {
         &self.0.diagnosis.hint
     }
 
-    /// Seconds after which the same call may succeed.
+    /// Returns the seconds after which the same call may succeed.
     #[must_use]
     pub fn retry_after(&self) -> Option<u64> {
         self.0.diagnosis.retry_after
     }
 
-    /// The module's failure, where it is of this kind.
+    /// Returns the module's failure, if it is of this type.
     #[must_use]
     pub fn cause<E: StdError + 'static>(&self) -> Option<&E> {
         self.0.cause.downcast_ref()
     }
 
-    /// Says which zone the failure was met in: as a fact, and in the calls of the hint, so that
-    /// they can be made as they stand.
+    /// Adds the zone of the failure: as a fact, and to the calls of the hint, so that they can be made
+    /// as they stand.
     #[must_use]
     pub fn in_zone(mut self, zone: &str) -> Self {
         self.0.diagnosis.hint.in_zone(zone);
         self.with_detail("zone", zone)
     }
 
-    /// Says which group the failure was met in: as a fact, and in the calls of the hint.
+    /// Adds the group of the failure: as a fact, and to the calls of the hint.
     #[must_use]
     pub fn in_group(mut self, group: &str) -> Self {
         self.0.diagnosis.hint.in_group(group);
@@ -268,7 +268,7 @@ impl Error {
         self
     }
 
-    /// The same failure with a better next call.
+    /// Returns the same failure with a better next call.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<Hint>) -> Self {
         self.0.diagnosis.hint = hint.into();

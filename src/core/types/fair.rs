@@ -37,7 +37,7 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// A fixed number for one user, and one for all.
+    /// Limits each user, and all users together, to fixed numbers.
     #[must_use]
     pub const fn fixed(per_user: u64, total: u64) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl Shares {
         }
     }
 
-    /// As many for one user as stay free for others.
+    /// Limits a user to as many places as stay free for others.
     #[must_use]
     pub const fn dynamic(total: u64) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl Shares {
         }
     }
 
-    /// Most that one user holds while nobody else does.
+    /// Returns the most that one user holds while nobody else does.
     #[must_use]
     pub fn of_one(&self) -> u64 {
         if self.dynamic {
@@ -98,7 +98,7 @@ pub struct FairSemaphore {
 }
 
 impl fmt::Debug for FairSemaphore {
-    /// The names of those who wait are not shown.
+    /// Hides the names of the users who wait.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("FairSemaphore")
@@ -130,10 +130,10 @@ struct Waiter {
     wake: GrantCallback,
 }
 
-/// Takes over places that have become free. Where it drops them, the next one has them.
+/// Receives places that have become free. If it drops them, the next waiting call gets them.
 pub type GrantCallback = Box<dyn FnOnce(Grant) + Send>;
 
-/// Places that somebody holds. Dropped, they are free.
+/// Places that a user holds. When it is dropped, they are free.
 #[derive(Debug)]
 pub struct Grant {
     semaphore: FairSemaphore,
@@ -152,7 +152,7 @@ pub struct Waiting {
 }
 
 impl FairSemaphore {
-    /// All places free. Whoever waits for one waits by this clock.
+    /// Creates a semaphore with all places free. `clock` measures the waiting times.
     #[must_use]
     pub(crate) fn new(shares: Shares, clock: &Clock) -> Self {
         let state = LimiterState {
@@ -169,7 +169,7 @@ impl FairSemaphore {
         }
     }
 
-    /// By which clock is waited.
+    /// Returns the clock that measures the waiting times.
     #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.clock
@@ -249,14 +249,13 @@ impl FairSemaphore {
         }
     }
 
-    /// So many places at once, also where that is more than there are, because what needs them is
-    /// there already.
+    /// Takes so many places at once, even more than there are, because what needs them exists already.
     #[must_use]
     pub fn force(&self, user: &str, amount: u64) -> Grant {
         self.state.lock().grant(self, user, amount)
     }
 
-    /// Why a user gets no place now.
+    /// Returns the reason why a user gets no place now.
     #[must_use]
     pub fn full(&self, user: &str) -> Full {
         let state = self.state.lock();
@@ -345,7 +344,7 @@ impl LimiterState {
         }
     }
 
-    /// Gives what is free to those who wait, one after the other.
+    /// Gives free places to waiting calls, one after the other.
     fn hand_on(&mut self, semaphore: &FairSemaphore) -> Vec<(GrantCallback, Grant)> {
         let mut granted = Vec::new();
         let mut passed_over = 0;
@@ -383,7 +382,7 @@ impl LimiterState {
 }
 
 impl Grant {
-    /// The user who holds it.
+    /// Returns the user who holds it.
     #[must_use]
     pub fn user(&self) -> &str {
         &self.user
@@ -395,13 +394,13 @@ impl Grant {
         self.amount
     }
 
-    /// Two grants of one user as one.
+    /// Adds the places of another grant of the same user.
     pub fn join(&mut self, mut other: Self) {
         self.amount += std::mem::take(&mut other.amount);
     }
 
-    /// Makes it so many places: at once, also where that is more than there are, because what
-    /// needs them is there already.
+    /// Changes the number of places at once, even to more than there are, because what needs them exists
+    /// already.
     pub fn resize(&mut self, amount: u64) {
         let before = std::mem::replace(&mut self.amount, amount);
         let more = amount as i64 - before as i64;
@@ -409,8 +408,8 @@ impl Grant {
             .change(|state| state.shift(&self.user, more, 0));
     }
 
-    /// Gives the places to others until they are needed again. False where too many have done so:
-    /// each keeps a thread busy.
+    /// Gives the places to other users until they are needed again. Returns `false` if too many grants
+    /// are set aside: each keeps a thread busy.
     fn set_aside(&mut self) -> bool {
         let amount = self.amount as i64;
         self.aside = self.semaphore.change(|state| {
@@ -425,8 +424,8 @@ impl Grant {
         self.aside
     }
 
-    /// Takes them back, at once: whoever has waited holds what others wait for, and must not wait
-    /// for them.
+    /// Takes the places back at once. Their user may hold what others wait for, and so must not wait for
+    /// them.
     fn take_up(&mut self) {
         if std::mem::take(&mut self.aside) {
             let amount = self.amount as i64;
@@ -473,7 +472,7 @@ impl Drop for Waiting {
 pub struct CallSlot(Option<Arc<Mutex<Grant>>>);
 
 impl CallSlot {
-    /// A place that is given back when the last copy is dropped.
+    /// Creates a place that is given back when the last copy is dropped.
     #[must_use]
     pub fn new(grant: Grant) -> Self {
         Self(Some(Arc::new(Mutex::new(grant))))

@@ -27,7 +27,7 @@ impl GroupId {
         }
     }
 
-    /// The id as it was given.
+    /// Returns the id as it was given.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -145,14 +145,14 @@ diagnostics! {
 }
 
 impl GroupError {
-    /// A text that is neither an id nor a name.
+    /// Returns the failure for a text that is neither an id nor a name.
     #[must_use]
     pub fn invalid_id(text: &str) -> Self {
         let text = text.chars().take(NAME_MAX_BYTES / 4).collect();
         Self::InvalidId(text)
     }
 
-    /// No group of the caller has this id or name; `groups` are those of the caller.
+    /// Returns the failure for an id or name of no group of the caller; `groups` are the caller's.
     #[must_use]
     pub fn unknown(text: &str, groups: &[Group]) -> Self {
         Self::Unknown {
@@ -161,7 +161,7 @@ impl GroupError {
         }
     }
 
-    /// Several of the caller's `groups` have this name.
+    /// Returns the failure for a name of several of the caller's `groups`.
     #[must_use]
     pub fn ambiguous(text: &str, groups: &[Group]) -> Self {
         let same = groups.iter().filter(|group| group.name == text);
@@ -186,7 +186,7 @@ fn list() -> Hint {
         .instead("ask the user for the name of the group and give it in `group`")
 }
 
-/// The group that was probably meant.
+/// Returns the group that was probably meant.
 fn meant(text: &str, own: &[String]) -> Hint {
     match nearest(text, own.iter().map(String::as_str)) {
         Some(meant) => Repeat::with("group", meant).into(),

@@ -10,7 +10,7 @@ use std::fmt::{Display, Formatter};
 
 use serde_json::{Map, Value};
 
-/// Most bytes of a clause. What is longer costs more than it helps.
+/// Most bytes of a clause. A longer one costs more than it helps.
 const CLAUSE_MAX_BYTES: usize = 2_000;
 
 /// Text of a hint if the caller was offered none of the operations that would help.
@@ -27,9 +27,9 @@ pub struct Hint {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Clause {
     parts: Vec<HintPart>,
-    /// Only told where the clause before it is not.
+    /// `true` if it is shown only if the clause before it is not.
     instead: bool,
-    /// `true` if it needs a command that is not installed: then it is not told.
+    /// `true` if it needs a command that is not installed; then it is not shown.
     lost: bool,
 }
 
@@ -58,7 +58,7 @@ pub struct NextCall {
 /// The value of an argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
-    /// Known where the failure was met.
+    /// A value that is known when the failure occurs.
     Value(Value),
     /// The failed call's own value of this parameter.
     Given(&'static str),
@@ -74,12 +74,12 @@ pub struct Repeat {
 }
 
 impl Hint {
-    /// A sentence. It may name operations; a call of one is added with [`Hint::call`].
+    /// Creates a hint with one sentence. It may name operations; a call of one is added with [`Hint::call`].
     pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
         Self::default().or(text)
     }
 
-    /// Another clause: a further step, or another way.
+    /// Adds another clause: a further step, or an alternative.
     #[must_use]
     pub fn or(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.clauses.push(Clause::default());
@@ -273,12 +273,12 @@ pub trait HintSurface {
         operation
     }
 
-    /// A call to be made as it stands.
+    /// Returns the text of a call to be made as it stands.
     fn call(&self, call: &NextCall) -> String {
         call.to_string()
     }
 
-    /// The failed call again, with changes.
+    /// Returns the text of the failed call, with changes.
     fn repeat(&self, repeat: &Repeat) -> String {
         repeat.to_string()
     }
@@ -345,7 +345,7 @@ impl Clause {
     }
 }
 
-/// Names with an `or` before the last.
+/// Joins names, with an `or` before the last.
 fn any_of(names: &[&str]) -> String {
     match names {
         [before @ .., last] if !before.is_empty() => format!("{} or {last}", before.join(", ")),
@@ -353,7 +353,7 @@ fn any_of(names: &[&str]) -> String {
     }
 }
 
-/// A text with the operations called as callers know them.
+/// Replaces the operations in a text by the names by which callers know them.
 fn named<'t>(text: &'t str, surface: &dyn HintSurface) -> Cow<'t, str> {
     let mut words = Cow::Borrowed(text);
     for operation in operations_in(text) {
@@ -365,7 +365,7 @@ fn named<'t>(text: &'t str, surface: &dyn HintSurface) -> Cow<'t, str> {
     words
 }
 
-/// The operations that a text names.
+/// Returns the operations that a text names.
 fn operations_in(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices("shed_").map(|(at, _)| {
         let name = &text[at..];
@@ -375,7 +375,7 @@ fn operations_in(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl NextCall {
-    /// A call that says itself where it acts, if it acts anywhere.
+    /// Creates a call whose own arguments give its zone, if it needs one.
     #[must_use]
     pub const fn new(operation: &'static str) -> Self {
         Self {
@@ -386,7 +386,7 @@ impl NextCall {
         }
     }
 
-    /// A call in the zone, and the group, of the failure.
+    /// Creates a call in the zone, and the group, of the failure.
     #[must_use]
     pub const fn here(operation: &'static str) -> Self {
         let mut call = Self::new(operation);
@@ -394,7 +394,7 @@ impl NextCall {
         call
     }
 
-    /// Says which commands the operation runs with these arguments.
+    /// Adds the commands that the operation runs with these arguments.
     #[must_use]
     pub const fn needing(mut self, commands: &'static [&'static str]) -> Self {
         self.needs = commands;
@@ -414,7 +414,7 @@ impl NextCall {
         self.with(parameter, Argument::Given(parameter))
     }
 
-    /// The operation that is called.
+    /// Returns the operation that is called.
     #[must_use]
     pub const fn operation(&self) -> &'static str {
         self.operation
@@ -436,7 +436,7 @@ impl NextCall {
         }
     }
 
-    /// The commands that it runs.
+    /// Returns the commands that it runs.
     fn commands(&self) -> impl Iterator<Item = &str> {
         self.needs.iter().copied().chain(self.text("cmd"))
     }
@@ -509,33 +509,33 @@ fn listed(items: impl Iterator<Item = String>) -> String {
 }
 
 impl Repeat {
-    /// The command that it runs, if it runs one: its own, or that of the failed call.
+    /// Returns the command that it runs, if it runs one: its own, or that of the failed call.
     fn command<'r>(&'r self, given: &'r Map<String, Value>) -> Option<&'r str> {
         let own = self.set.iter().find(|(name, _)| name == "cmd");
         let command = own.map(|(_, value)| value).or_else(|| given.get("cmd"));
         command.and_then(Value::as_str)
     }
 
-    /// With another value for a parameter.
+    /// Repeats the call with another value for a parameter.
     #[must_use]
     pub fn with(parameter: impl Into<String>, value: impl Into<Value>) -> Self {
         Self::default().and(parameter, value)
     }
 
-    /// Without a parameter.
+    /// Repeats the call without a parameter.
     #[must_use]
     pub fn without(parameter: impl Into<String>) -> Self {
         Self::default().and_without(parameter)
     }
 
-    /// And with another value for this one.
+    /// Changes one more parameter to another value.
     #[must_use]
     pub fn and(mut self, parameter: impl Into<String>, value: impl Into<Value>) -> Self {
         self.set.push((parameter.into(), value.into()));
         self
     }
 
-    /// And without this one.
+    /// Leaves out one more parameter.
     #[must_use]
     pub fn and_without(mut self, parameter: impl Into<String>) -> Self {
         self.without.push(parameter.into());

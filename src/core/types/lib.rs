@@ -1,8 +1,8 @@
 //! The vocabulary of fileshed: identities, zones and paths by name, settings, failures and hints.
 //!
-//! Everything above speaks in these types, so this crate knows nothing: no file, no database, no
-//! process, no network. What is here can be made, compared and printed; what it stands for is
-//! opened by the crates above.
+//! All crates above use these types, so this crate depends on nothing outside: no file, database,
+//! process or network. Its values can be made, compared and printed; the crates above open what they
+//! name.
 
 mod background;
 pub mod caller;

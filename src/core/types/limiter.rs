@@ -1,8 +1,8 @@
 //! The limiter of a server: a named pool of places for everything that is under way, or waited for,
 //! at once.
 //!
-//! Each pool has a share of one user, and only this module makes one, so nothing is bounded in
-//! another way, and nothing by a total alone.
+//! Each pool has a share per user, and only this module creates pools. So every bound works in the same
+//! way, and none is a total alone.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ pub struct Limiter {
 }
 
 impl Limiter {
-    /// A limiter without pools. Callers that wait do so by this clock.
+    /// Creates a limiter without pools. `clock` measures the waiting times.
     #[must_use]
     pub fn new(clock: &Clock) -> Self {
         Self {

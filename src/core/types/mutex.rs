@@ -7,7 +7,7 @@ use std::sync::{MutexGuard, PoisonError, TryLockError};
 pub struct Mutex<T>(std::sync::Mutex<T>);
 
 impl<T> Mutex<T> {
-    /// A free mutex around a value.
+    /// Creates a free mutex around a value.
     pub const fn new(value: T) -> Self {
         Self(std::sync::Mutex::new(value))
     }

@@ -1,6 +1,6 @@
 //! The known name nearest to a misspelt one, for "did you mean".
 
-/// The candidate that `written` most likely means; `None` when all are too far away to be meant.
+/// Returns the candidate that `written` most likely means; `None` if all are too different.
 #[must_use]
 pub fn nearest<'a>(
     written: &str,

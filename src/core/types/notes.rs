@@ -63,7 +63,7 @@ impl BinNotes {
 }
 
 impl NamedEntries {
-    /// The entries in words; `true` if there is one.
+    /// Returns the entries in words, and `true` if there is one.
     fn told(&self) -> Option<(String, bool)> {
         let first = &self.first;
         match self.count {

@@ -4,7 +4,7 @@ use rustix::rand::GetRandomFlags;
 
 use crate::diagnostics;
 
-/// `N` bytes that nobody can guess.
+/// Returns `N` random bytes that cannot be guessed.
 pub fn bytes<const N: usize>() -> Result<[u8; N], RandomError> {
     let mut bytes = [0; N];
     let mut filled = 0;

@@ -13,7 +13,7 @@ impl Secret {
         Self(text.into())
     }
 
-    /// The text itself.
+    /// Returns the text itself.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0

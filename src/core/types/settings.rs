@@ -129,7 +129,7 @@ macro_rules! settings {
         }
 
         impl Settings {
-            /// The defaults of the specification, for data in `storage_base_path`.
+            /// Creates the default settings of the specification, for data in `storage_base_path`.
             #[must_use]
             pub fn new(storage_base_path: impl Into<PathBuf>) -> Self {
                 Self {
@@ -257,12 +257,12 @@ settings! {
     fs_text_limit_mb: u64 = 10,
     /// The program that confines a command and then becomes it: the server's own binary.
     helper: PathBuf = PathBuf::from("/proc/self/exe"),
-    /// Every duration that is none of the above. No administrator sets them; tests may.
+    /// All other durations. No administrator sets them; tests may.
     timings: Timings = Timings::STANDARD,
 }
 
 impl Settings {
-    /// Bytes of the largest file.
+    /// Returns the bytes of the largest file.
     #[must_use]
     pub fn largest_file(&self) -> u64 {
         self.max_file_size_mb * MEBIBYTE
@@ -274,7 +274,7 @@ impl Settings {
         self.exec_programs.iter().any(ProgramName::is_every)
     }
 
-    /// Bytes of output that an answer for this client holds unless the call says otherwise.
+    /// Returns the bytes of output that a response to this client holds unless the call says otherwise.
     #[must_use]
     pub fn output_of(&self, client: Client) -> u64 {
         if client.gateway {
@@ -284,7 +284,7 @@ impl Settings {
         }
     }
 
-    /// Bytes outside their zone that the commands of one tenant take together.
+    /// Returns the bytes outside their zone that the commands of one tenant may take together.
     #[must_use]
     pub fn temporary_space(&self) -> u64 {
         self.exec_temporary_max_mb * MEBIBYTE

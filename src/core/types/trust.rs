@@ -50,7 +50,7 @@ struct Dependents {
 }
 
 impl Trust {
-    /// Trust on these grounds.
+    /// Creates a trust on these grounds.
     #[must_use]
     pub fn on(grounds: Grounds) -> Self {
         Self(Some(Arc::new(TrustState {
@@ -61,7 +61,7 @@ impl Trust {
         })))
     }
 
-    /// The same mark for a list that does not keep it.
+    /// Returns the same mark, for a list that does not keep it alive.
     #[must_use]
     pub fn downgrade(&self) -> Option<WeakTrust> {
         self.0
@@ -69,13 +69,13 @@ impl Trust {
             .map(|state| WeakTrust(Arc::downgrade(state)))
     }
 
-    /// The grounds, if there are any.
+    /// Returns the grounds, if there are any.
     #[must_use]
     pub fn grounds(&self) -> Option<&Grounds> {
         self.0.as_ref().map(|state| &state.grounds)
     }
 
-    /// Why it has ended; `None` while it holds.
+    /// Returns the reason why it has ended; `None` while it holds.
     #[must_use]
     pub fn ended(&self) -> Option<Revocation> {
         self.0.as_ref()?.ended.get().copied()
@@ -100,7 +100,7 @@ impl Trust {
         }
     }
 
-    /// The groups in which the work is.
+    /// Returns the groups in which the work is done.
     #[must_use]
     pub fn groups(&self) -> Vec<GroupId> {
         let state = self.0.as_ref();
@@ -120,7 +120,7 @@ impl Trust {
         }
     }
 
-    /// Ready with the reason once it has ended.
+    /// Polls for its end; ready with the reason once it has ended.
     pub fn poll_ended(&self, context: &Context<'_>) -> Poll<Revocation> {
         let Some(state) = &self.0 else {
             return Poll::Pending;
@@ -136,7 +136,7 @@ impl Trust {
         Poll::Pending
     }
 
-    /// `true` if this was asked before: short calls are over by then.
+    /// Returns `true` if this was called before. Short calls are over by the second time.
     #[must_use]
     pub fn was_seen(&self) -> bool {
         let state = self.0.as_ref();
@@ -164,13 +164,13 @@ impl fmt::Debug for Trust {
 }
 
 impl WeakTrust {
-    /// The mark, while anything is left that shares it.
+    /// Returns the mark, while anything still shares it.
     #[must_use]
     pub fn upgrade(&self) -> Option<Trust> {
         self.0.upgrade().map(|state| Trust(Some(state)))
     }
 
-    /// `true` while anything is left that shares it.
+    /// Returns `true` while anything still shares it.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.0.strong_count() > 0

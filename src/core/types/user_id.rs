@@ -29,7 +29,7 @@ impl UserId {
         Ok(Self(text.to_owned()))
     }
 
-    /// The identifier as it was given.
+    /// Returns the identifier as it was given.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -66,7 +66,7 @@ diagnostics! {
                 ENABLE_FORWARD_USER_INFO_HEADERS=true and take headers with templates for the user out of \
                 the connection",
         },
-        /// Plain namespaces are directory names, and this identifier is none.
+        /// An identifier that cannot be a directory name, as plain namespaces need.
         #[error("the user id cannot name a directory")]
         NotPlain => {
             code: InvalidUser,

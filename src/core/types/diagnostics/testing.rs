@@ -70,7 +70,7 @@ macro_rules! diagnostic_examples {
     };
 }
 
-/// One of these samples.
+/// Returns one of these samples.
 #[doc(hidden)]
 #[must_use]
 pub fn pick<T>(mut samples: Vec<T>, round: usize) -> T {
@@ -78,21 +78,21 @@ pub fn pick<T>(mut samples: Vec<T>, round: usize) -> T {
     samples.swap_remove(index)
 }
 
-/// A value of a field.
+/// Returns a value of a field.
 #[doc(hidden)]
 #[must_use]
 pub fn sample<T>(sample: T) -> T {
     sample
 }
 
-/// The arguments of the failed call.
+/// Returns the arguments of the failed call.
 fn arguments() -> Map<String, Value> {
     let arguments = json!({"zone": "storage", "path": "notes/todo.md", "import_csv": "a.csv"});
     super::facts(arguments)
 }
 
-/// Every failure that the crate declares, as a caller of its tools reads it: each message and hint
-/// once, and the names of the facts. Only the tests of a crate know its failures.
+/// Returns every failure that the crate declares, as a caller of its tools reads it: each message and
+/// hint once, and the names of the facts. Only the tests of a crate know its failures.
 #[must_use]
 pub fn of_crate() -> String {
     let examples = inventory::iter::<Examples>().flat_map(|examples| examples.0());
@@ -153,7 +153,7 @@ macro_rules! catalogue_test {
 ///
 /// Of a type whose values lead to different hints there are several.
 pub trait Sample: Sized {
-    /// The values, for a field of that name.
+    /// Returns the values, for a field of that name.
     fn samples(field: &str) -> Vec<Self>;
 }
 

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use super::*;
 
-/// Asks for a place; what comes later comes over the channel.
+/// Requests places; a later grant comes over the channel.
 fn ask(
     semaphore: &FairSemaphore,
     user: &str,

@@ -34,7 +34,7 @@ impl PublicUrl {
                 .is_ok_and(|address| address.is_loopback())
     }
 
-    /// The address without a slash at its end.
+    /// Returns the address without a slash at its end.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -72,7 +72,7 @@ impl Display for PublicUrl {
     }
 }
 
-/// A name or address with a port, `host:port`; empty where nothing was said.
+/// A name or address with a port, `host:port`; empty if it is not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PeerAddress(String);
 
@@ -108,7 +108,7 @@ impl FromStr for PeerAddress {
 pub struct RegistryUrl(Secret);
 
 impl RegistryUrl {
-    /// The address itself.
+    /// Returns the address itself.
     #[must_use]
     pub fn reveal(&self) -> &str {
         self.0.reveal()

@@ -30,7 +30,7 @@ impl Destination {
         }
     }
 
-    /// The one port, if only one is opened.
+    /// Returns the one port, if only one is opened.
     #[must_use]
     pub fn port(&self) -> Option<u16> {
         self.port

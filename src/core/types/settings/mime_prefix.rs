@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub struct MimePrefix(String);
 
 impl MimePrefix {
-    /// All pictures.
+    /// Returns the prefix of all images.
     #[must_use]
     pub fn image() -> Self {
         Self("image".to_owned())

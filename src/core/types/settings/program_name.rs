@@ -10,7 +10,7 @@ pub struct ProgramName(String);
 const EVERY: &str = "*";
 
 impl ProgramName {
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

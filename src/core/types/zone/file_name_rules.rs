@@ -8,14 +8,14 @@ pub const NAME_MAX_BYTES: usize = 255;
 /// Names that no path may hold, in any zone and any mode.
 const RESERVED: [&str; 2] = [".lfsig", ".fs_pepper"];
 
-/// The name for one of which nothing is left.
+/// The name of a file if all characters of its own are removed.
 const NAMELESS: &str = "file";
 
 /// Longest end of a name that is kept as it is when the name is too long, in bytes.
 const EXTENSION_MAX_BYTES: usize = 32;
 
-/// The nearest name of one file that every system can hold: what other names have before it goes,
-/// what a name cannot have becomes `_`.
+/// Returns the nearest file name that every system can hold. Directories before the name are removed,
+/// and forbidden characters become `_`.
 #[must_use]
 pub fn portable_name(text: &str) -> String {
     let name = text.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -33,7 +33,7 @@ pub fn portable_name(text: &str) -> String {
     shortened(&name)
 }
 
-/// The same name within the length that a name may have; its extension stays.
+/// Shortens a name to the length that a name may have; its extension stays.
 fn shortened(name: &str) -> String {
     if name.len() <= NAME_MAX_BYTES {
         return name.to_owned();
@@ -82,7 +82,7 @@ pub fn is_git_name(name: &str) -> bool {
     })
 }
 
-/// Zero-width characters that HFS+ drops when it compares names (git's `is_hfs_dotgit`).
+/// Returns `true` for zero-width characters that HFS+ drops when it compares names (git's `is_hfs_dotgit`).
 fn is_ignored_by_hfs(character: char) -> bool {
     matches!(character,
         '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')

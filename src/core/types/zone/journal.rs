@@ -1,7 +1,7 @@
-//! Names of what SQLite keeps beside a database: what it was, what it will be, and who reads it
-//! (<https://sqlite.org/tempfiles.html>).
+//! Names of the files that SQLite keeps beside a database: rollback journal, write-ahead log and its
+//! index (<https://sqlite.org/tempfiles.html>).
 //!
-//! They belong to the database of that name: who puts one there decides what is in the database
+//! They belong to the database of that name: a program that writes one decides what is in the database
 //! when it is opened next.
 
 use super::ZonePath;
@@ -9,8 +9,8 @@ use super::ZonePath;
 /// Endings that SQLite adds to the name of a database: rollback journal, write-ahead log, its index.
 pub const JOURNAL_ENDS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
-/// The name of the database that a file of this name belongs to. Case does not count, because some file
-/// systems ignore it.
+/// Returns the name of the database that a file of this name belongs to. Case does not count, because
+/// some file systems ignore it.
 fn stem(name: &str) -> Option<&str> {
     JOURNAL_ENDS.iter().find_map(|end| {
         let at = name.len().checked_sub(end.len()).filter(|at| *at > 0)?;
@@ -30,7 +30,7 @@ impl ZonePath {
             .map(move |end| above.join(&format!("{name}{end}")))
     }
 
-    /// The database that a file at this path would belong to.
+    /// Returns the database that a file at this path would belong to.
     pub fn database(&self) -> Option<Self> {
         let name = stem(self.name()?)?;
         Some(self.parent().unwrap_or_else(Self::root).join(name))

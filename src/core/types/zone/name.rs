@@ -48,7 +48,7 @@ impl ZoneName {
         }
     }
 
-    /// The name in requests and answers.
+    /// Returns the name in requests and responses.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl ZoneName {
         }
     }
 
-    /// The name in the registry for the space of its working copies.
+    /// Returns the name in the registry for the space of its working copies.
     #[must_use]
     pub fn edits(self) -> &'static str {
         match self {
@@ -70,8 +70,8 @@ impl ZoneName {
         }
     }
 
-    /// The directory of a tenant that holds everything of the zone; a group's directory is its
-    /// zone.
+    /// Returns the directory of a tenant that holds everything of the zone; `None` for a group, whose
+    /// own directory is its zone.
     #[must_use]
     pub fn directory(self) -> Option<&'static str> {
         match self {
@@ -111,13 +111,13 @@ diagnostics! {
             code: MissingParameter,
             hint: ZONES,
         },
-        /// A group where one of the caller's own zones was to be.
+        /// A group's zone instead of one of the caller's own.
         #[error("the zone group is not one of your own")]
         NotPersonal => {
             code: ZoneForbidden,
             hint: ZONES,
         },
-        /// None of the four.
+        /// A value that is no zone.
         #[error("parameter `{parameter}` must be uploads, storage, documents or group, got: `{zone}`")]
         Unknown {
             /// The parameter at fault.
@@ -148,7 +148,7 @@ diagnostics! {
 
 const ZONES: &str = "give `zone`: storage for free work, documents for versioned files, uploads for what this conversation brought in, group for files of a group, which `group` names";
 
-/// The zone that was probably meant.
+/// Returns the zone that was probably meant.
 fn meant(parameter: &str, zone: &str) -> Hint {
     match nearest(zone, ["uploads", "storage", "documents"]) {
         Some(meant) => Repeat::with(parameter, meant).into(),

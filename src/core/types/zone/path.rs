@@ -1,8 +1,8 @@
 //! Paths as callers write them, turned once into the one form that everything below uses.
 //!
-//! A [`ZonePath`] is relative, NFC-normalised, free of `.`, `..` and empty segments, and of names
-//! that are kept for the server. Nothing outside this module looks at a path that came from a
-//! caller. It is still only a name: what it leads to is decided by fileshed-storage, on handles.
+//! A [`ZonePath`] is relative, NFC-normalised, free of `.`, `..` and empty segments, and of names that
+//! are reserved for the server. Only this module reads a path that comes from a caller. The path is
+//! still only a name; fileshed-storage resolves it, on handles.
 
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
@@ -56,7 +56,7 @@ impl Ord for EndsWithSlash {
 }
 
 impl ZonePath {
-    /// The zone's root.
+    /// Returns the zone's root.
     #[must_use]
     pub fn root() -> Self {
         Self::default()
@@ -109,7 +109,7 @@ impl ZonePath {
         Ok(path)
     }
 
-    /// A path that was found on disk, in the spelling that it has there.
+    /// Creates a path that was found on disk, in its spelling there.
     #[must_use]
     pub fn found(text: String) -> Self {
         Self {
@@ -118,7 +118,7 @@ impl ZonePath {
         }
     }
 
-    /// The path as registries key it: one key for every spelling of the same name.
+    /// Returns the path as registries key it: one key for every spelling of the same name.
     #[must_use]
     pub fn key(&self) -> String {
         if self.text.is_ascii() {
@@ -138,7 +138,7 @@ impl ZonePath {
         }
     }
 
-    /// The same path in the spelling that was given, where that is not NFC.
+    /// Returns the same path in the given spelling, if that is not NFC.
     #[must_use]
     pub fn as_spelled(&self) -> Option<Self> {
         self.spelling.clone().map(Self::found)
@@ -150,30 +150,30 @@ impl ZonePath {
         self.text.is_empty()
     }
 
-    /// The path as text; empty for the root.
+    /// Returns the path as text; empty for the root.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The path as answers show it; `.` for the root.
+    /// Returns the path as responses show it; `.` for the root.
     #[must_use]
     pub fn display(&self) -> &str {
         if self.is_root() { "." } else { &self.text }
     }
 
-    /// The segments from the root down.
+    /// Returns the segments from the root down.
     pub fn segments(&self) -> impl Iterator<Item = &str> {
         self.text.split('/').filter(|segment| !segment.is_empty())
     }
 
-    /// The last segment; nothing for the root.
+    /// Returns the last segment; `None` for the root.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.text.rsplit('/').next().filter(|name| !name.is_empty())
     }
 
-    /// The directory that holds this path; nothing for the root.
+    /// Returns the directory that holds this path; `None` for the root.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         if self.is_root() {
@@ -183,7 +183,7 @@ impl ZonePath {
         Some(Self::found(parent.to_owned()))
     }
 
-    /// The path of `name` in this directory.
+    /// Returns the path of `name` in this directory.
     #[must_use]
     pub fn join(&self, name: &str) -> Self {
         Self::found(if self.is_root() {
@@ -193,7 +193,7 @@ impl ZonePath {
         })
     }
 
-    /// The path that `inside` has below this directory; this one where it is the root.
+    /// Returns the path of `inside` below this directory; this directory if `inside` is the root.
     #[must_use]
     pub fn join_path(&self, inside: &Self) -> Self {
         if inside.is_root() {
@@ -236,8 +236,8 @@ impl ZonePath {
         self.segments().any(is_git_name)
     }
 
-    /// The zone whose name the path begins with, in any case, and what follows: models write
-    /// `storage/x` for `x`, and `documents/x` for `x` of another zone.
+    /// Returns the zone whose name the path begins with, in any case, and the rest of the path. Models
+    /// write `storage/x` for `x`, and `documents/x` for `x` of another zone.
     #[must_use]
     pub fn zone_in_front(&self) -> Option<(ZoneName, Self)> {
         let first = self.segments().next()?;
@@ -282,7 +282,7 @@ impl ZonePath {
         }
     }
 
-    /// The path that was meant by one of Windows, with a backslash or a drive in what is new of it.
+    /// Returns the path that a Windows path means, if the new part of it has a backslash or a drive.
     fn foreign(&self, existing: usize) -> Option<Self> {
         let has_drive = existing == 0 && self.segments().next().is_some_and(has_drive);
         let mut new = self.segments().skip(existing);
@@ -388,7 +388,7 @@ diagnostics! {
             hint: "choose another name; this one is kept for the server",
             details: { "parameter": parameter, "path": path },
         },
-        /// `.git` where the server keeps history.
+        /// `.git`, in which the server keeps history.
         #[error("parameter `{parameter}` touches git's own files: `{path}`")]
         Git {
             /// The parameter at fault.
@@ -513,7 +513,7 @@ fn history() -> Hint {
         .call(log)
 }
 
-/// The path without the name of the zone in front, in the zone that it names.
+/// Returns a hint with the path without the leading name of the zone, in the zone that it names.
 fn inside(parameter: &str, zone: ZoneName, named: ZoneName, corrected: &ZonePath) -> Hint {
     let known = zone == named || named != ZoneName::Group;
     if zone == named && corrected.is_root() && parameter != "args" {
