@@ -63,7 +63,7 @@ pub struct Publication<'a> {
     pub text: Option<String>,
 }
 
-/// A file in the application, where the caller may open it.
+/// A file in the application, which the caller can open there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Published {
     /// Identifies it in the application.

@@ -45,14 +45,14 @@ impl CommitCoalescer {
             || now > save.begun && passed(save.begun) > self.timings.save_longest
     }
 
-    /// The commit that may take in another change of this author now.
+    /// Returns the commit that may take in another change of this author now.
     pub(crate) fn open(&self, zone: &ZoneKey, author: &Author, now: Timestamp) -> Option<CommitId> {
         let saves = self.all.lock();
         let save = saves.get(zone)?;
         (save.author == *author && !self.is_over(save, now)).then(|| save.commit.clone())
     }
 
-    /// A change was committed; it begins a save, unless it was `joined` to one.
+    /// Records a commit; it begins a save, unless it `joined` one.
     pub(crate) fn committed(
         &self,
         zone: ZoneKey,

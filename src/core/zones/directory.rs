@@ -25,7 +25,7 @@ impl Store {
         Groups(self)
     }
 
-    /// The groups of the caller, by name.
+    /// Returns the groups of the caller, by name.
     pub fn groups(&self, caller: &Caller) -> Result<Vec<Group>, Error> {
         let user = user_of(caller)?;
         let recalled;
@@ -88,8 +88,8 @@ impl Store {
         Ok(in_order(groups))
     }
 
-    /// Asks anew next time, if what is known of the caller's groups may be old; returns `true` if it
-    /// will.
+    /// Discards the cached groups of the caller, if they may be old. Returns `true` if the next request
+    /// asks again.
     fn forgets_groups(&self, caller: &Caller) -> bool {
         self.settings.groups == GroupSource::Openwebui
             && self
@@ -97,8 +97,8 @@ impl Store {
                 .is_some_and(|chat_host| chat_host.forget_groups(caller))
     }
 
-    /// The groups of the caller for work that can do without them: nothing if there are none, or if
-    /// nobody can be asked.
+    /// Returns the groups of the caller for work that can do without them; `None` if there are no groups
+    /// on this server, or if they cannot be asked for.
     pub fn known_groups(&self, caller: &Caller) -> Result<Option<Vec<Group>>, Error> {
         match self.groups(caller) {
             Err(error)
@@ -111,7 +111,7 @@ impl Store {
         }
     }
 
-    /// The group of the caller that the parameter `group` names, by id or by name.
+    /// Returns the group of the caller that the parameter `group` names, by id or by name.
     pub fn group(&self, caller: &Caller, name_or_id: Option<&str>) -> Result<Group, Error> {
         user_of(caller)?;
         let text = name_or_id.map(str::trim).unwrap_or_default();
@@ -155,7 +155,7 @@ impl Store {
     }
 }
 
-/// In shared mode there is nobody to share with.
+/// Returns the user; fails in shared mode, which has nobody to share with.
 fn user_of(caller: &Caller) -> Result<&UserId, GroupError> {
     caller.user.as_ref().ok_or(GroupError::Unavailable)
 }

@@ -6,7 +6,7 @@ use fileshed_types::random;
 /// Names that are tried: `a (2).txt` to `a (99).txt`.
 const NAMES_MAX: u32 = 99;
 
-/// A name and those that are tried in its place, in this order.
+/// Returns a name and its alternatives, in the order in which they are tried.
 pub fn names(path: &ZonePath) -> impl Iterator<Item = ZonePath> {
     let others = (2..=NAMES_MAX).map(|number| numbered(path, &number.to_string()));
     std::iter::once(path.clone()).chain(others)
@@ -15,14 +15,14 @@ pub fn names(path: &ZonePath) -> impl Iterator<Item = ZonePath> {
 /// Names that are tried which nobody can have taken on purpose.
 const UNLIKELY: usize = 8;
 
-/// A name, those that are tried in its place, and then names that nobody has.
+/// Returns a name, its alternatives, and then names that are certainly free.
 pub fn endless_names(path: &ZonePath) -> impl Iterator<Item = ZonePath> {
     let unlikely = || random::bytes::<8>().ok().map(hex::encode);
     let others = std::iter::from_fn(move || Some(numbered(path, &unlikely()?)));
     names(path).chain(others.take(UNLIKELY))
 }
 
-/// `a (2).txt` for `a.txt`, within the length that a name may have.
+/// Returns `a (2).txt` for `a.txt`, within the length that a name may have.
 fn numbered(path: &ZonePath, number: &str) -> ZonePath {
     let name = path.name().unwrap_or_default();
     let (stem, extension) = match name.rfind('.') {

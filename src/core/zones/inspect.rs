@@ -53,7 +53,7 @@ impl DetectedType {
                 (mime, format, or_else(extension, format.extension()))
             }
             _ => {
-                // A guess is no text where the format has none.
+                // A guessed encoding does not count if the format is not text.
                 if matches!(encoding, Encoding::Guessed(_)) && !is_text(of_content) {
                     encoding = Encoding::Binary;
                 }
@@ -110,7 +110,7 @@ fn is_text(mime: &str) -> bool {
         || OTHERS.contains(&mime)
 }
 
-/// The media type that a name stands for, if content allows it.
+/// Returns the media type that a name means, if the content can have it.
 fn by_name(name: &str, allowed: impl Fn(&str) -> bool) -> Option<String> {
     mime_guess::from_path(name)
         .iter_raw()

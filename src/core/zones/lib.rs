@@ -1,12 +1,12 @@
-//! Zones: who has which directory.
+//! Zones: the directories of users and groups.
 //!
 //! A [`Store`] is an opened data directory with what is true of all of it: settings, clock, registry,
 //! queues. [`Store::zone`] opens a zone of a caller and returns a [`Zone`]: a handle with rights.
 //! [`Zone::entry`] and [`Zone::vacancy`] resolve a path to a directory handle and one name; from there
 //! on nobody holds a path. A [`view::View`] shows all zones of a caller as one tree.
 //!
-//! This crate changes nothing in a zone; it has the write lock and the tables of what is under way that
-//! whoever changes something needs.
+//! This crate changes nothing in a zone. It has the write locks and the tables of running work that
+//! changes need.
 
 pub mod chat_host;
 pub mod chats;

@@ -79,7 +79,7 @@ impl Pepper {
         digits
     }
 
-    /// Tells this pepper from another one, and nothing about it.
+    /// Returns a fingerprint that differs from that of another pepper, and reveals nothing about it.
     pub(crate) fn fingerprint(&self) -> String {
         self.digits(KEY, "fingerprint")
     }
@@ -90,7 +90,7 @@ impl Pepper {
         self.digest(KEY, purpose)
     }
 
-    /// The directory name of a user.
+    /// Returns the directory name of a user.
     pub fn namespace(&self, user: &UserId, style: NamespaceStyle) -> Result<String, CallerError> {
         match style {
             NamespaceStyle::Hmac => Ok(self.digits("", user.as_str())),
@@ -101,9 +101,9 @@ impl Pepper {
         }
     }
 
-    /// The directory name of a conversation: its identifier where that is a plain name, else a
-    /// digest of it behind a `~`, which no plain name holds. Such a name names itself: who finds a
-    /// directory reaches it without the identifier that it was made for.
+    /// Returns the directory name of a conversation: its identifier if that is a plain name, else a
+    /// digest of it behind a `~`, which no plain name holds. Such a name is its own identifier, so that
+    /// a directory can be reached without the identifier that it was made for.
     #[must_use]
     pub fn chat_directory(&self, chat: &Chat) -> String {
         let id = chat.as_str();

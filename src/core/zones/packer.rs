@@ -1,8 +1,8 @@
 //! Packing of histories, beside everything else: one at a time for the whole server, on a thread
 //! that gets what time nobody else wants.
 //!
-//! It is told of each piece of work on a history, and looks at one after a number of them, and
-//! when it was left alone for a while. What it does not get to is as before, only larger.
+//! It counts work on each history, and examines a history after a number of changes, and again when the
+//! history was left alone for a while. A history that it does not reach stays as it is, only larger.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ impl HistoryPacker {
         }))
     }
 
-    /// Says that something was done to a history.
+    /// Counts work on a history.
     pub(crate) fn touched(&self, tenant: &str, zone: ZoneName) {
         let now = self.clock.instant();
         let mut touched = self.touched.lock();
@@ -104,7 +104,7 @@ impl HistoryPacker {
     }
 }
 
-/// Work on a history after which it is looked at.
+/// Returns the number of changes after which a history is examined.
 fn looks_after(objects: u64) -> u64 {
     (objects / LOOKS).max(1)
 }

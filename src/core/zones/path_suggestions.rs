@@ -1,7 +1,6 @@
-//! Places where a file may be that was not found: in another spelling, another directory, another zone.
+//! Suggestions for a path that was not found: the same name in another spelling, directory or zone.
 //!
-//! Only zones that the caller may open are looked into, each within bounds, and only after a call
-//! has failed.
+//! Only zones that the caller may open are searched, each within bounds, and only after a call has failed.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -107,7 +106,7 @@ impl Store {
     }
 }
 
-/// Adds what one zone has.
+/// Adds the suggestions of one zone.
 fn look(zone: &Zone<'_>, missing: &MissingPath, places: &mut Vec<PathSuggestion>) {
     let here = missing.is_in(zone);
     let mut add = |path: ZonePath, likeness| {
@@ -143,13 +142,13 @@ fn same_name(data: &Root, path: &ZonePath) -> Vec<ZonePath> {
     data.search(&mut left, |name| are_alike(&wanted, name))
 }
 
-/// A path without regard to case.
+/// Returns a path for comparison without regard to case.
 fn folded(path: &ZonePath) -> String {
     path.as_str().nfc().collect::<String>().to_lowercase()
 }
 
-/// A name as it is written without regard to case and width: with plain letters in place of those with
-/// accents, and with umlauts as two letters.
+/// Returns spellings of a name for comparison without regard to case and width: with plain letters in
+/// place of those with accents, and with umlauts as two letters.
 pub(crate) fn spellings(name: &str) -> [String; 2] {
     let name = name.nfkc().collect::<String>().to_lowercase();
     [text::folded(&name), transliterated(&name)]

@@ -32,7 +32,7 @@ pub struct RunningCommand {
 }
 
 impl RunningCommand {
-    /// The name by which it is ended.
+    /// Returns the id by which it can be ended.
     #[must_use]
     pub fn id(&self) -> String {
         format!("command-{}", self.number)

@@ -46,13 +46,13 @@ impl SpaceEntry<'_> {
         *self.own.bytes.lock() = Some(bytes);
     }
 
-    /// Bytes that all commands of the tenant take outside the zones.
+    /// Returns the bytes that all commands of the tenant take outside the zones.
     #[must_use]
     pub fn outside(&self) -> u64 {
         self.of(None).into_iter().sum()
     }
 
-    /// Bytes in the other zones of the tenant, of which `usage` is what the registry has.
+    /// Returns the bytes in the other zones of the tenant; `usage` is the registry's record.
     #[must_use]
     pub fn beside(&self, usage: &[Usage]) -> u64 {
         let own = self.own.zone.map(ZoneName::as_str);

@@ -90,7 +90,7 @@ pub struct Store {
     /// The commands of calls that run now.
     pub running_commands: RunningCommands,
     last_calls: LastCalls,
-    /// The last change of each user, where it was a move inside a zone.
+    /// The last change of each user, if it was a move inside a zone.
     pub(crate) last_moves: Mutex<HashMap<Option<UserId>, String>>,
     /// The bounds of everything that is under way at once.
     pub limiter: Limiter,
@@ -179,7 +179,7 @@ impl Store {
         self.draining.load(Ordering::Acquire)
     }
 
-    /// The personal tokens.
+    /// Returns the personal tokens.
     #[must_use]
     pub fn tokens(&self) -> Tokens<'_> {
         Tokens::new(&self.registry, &self.clock)

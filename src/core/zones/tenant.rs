@@ -31,7 +31,7 @@ pub struct TenantRoot {
 }
 
 impl TenantRoot {
-    /// The id of the group whose root it is.
+    /// Returns the id of the group whose root it is.
     #[must_use]
     pub fn group(&self) -> Option<&str> {
         self.key.strip_prefix("groups/")
@@ -50,7 +50,7 @@ impl TenantRoot {
         self.root.subdirectory(BIN)
     }
 
-    /// Another handle of the same root.
+    /// Returns another handle of the same root.
     pub fn try_clone(&self) -> Result<Self, DiskError> {
         Ok(Self {
             key: self.key.clone(),

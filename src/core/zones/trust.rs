@@ -19,8 +19,8 @@ pub use fileshed_types::trust::{Grounds, Revocation, Trust};
 use fileshed_types::{Caller, Chat, Clock, Error, UserId, cancellation};
 
 impl Store {
-    /// Has everything that this call begins end with the trust in its caller. In shared mode there is
-    /// nobody to mistrust.
+    /// Ties all work that this call begins to the trust in its caller. Does nothing in shared mode,
+    /// which has no users.
     pub fn begin_trust(self: &Arc<Self>, caller: &mut Caller) -> Result<(), Error> {
         let Some(user) = &caller.user else {
             return Ok(());
@@ -60,7 +60,8 @@ impl Store {
         }
     }
 
-    /// Why these grounds do not hold any more; `None` if they do, or if nobody can be asked now.
+    /// Returns the reason why these grounds do not hold any more; `None` if they do, or if that cannot
+    /// be checked now.
     fn revocation(
         &self,
         grounds: &Grounds,

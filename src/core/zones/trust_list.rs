@@ -13,14 +13,14 @@ pub(crate) struct TrustList(Mutex<Marks>);
 #[derive(Debug, Default)]
 struct Marks {
     list: Vec<WeakTrust>,
-    /// From so many on, those that are over are taken out.
+    /// Length from which on expired marks are removed.
     tidy_at: usize,
-    /// `true` while a thread looks.
+    /// `true` while a thread checks the marks.
     watched: bool,
 }
 
 impl TrustList {
-    /// Adds a mark. `watch` begins to look where nobody does.
+    /// Adds a mark. `watch` starts the checks, if they do not run.
     pub(crate) fn add<E>(
         &self,
         trust: &Trust,
@@ -39,8 +39,8 @@ impl TrustList {
         Ok(())
     }
 
-    /// Those that last. Where none does, whoever looks may stop: the next one that is added has somebody
-    /// look again.
+    /// Returns the trusts that are still in use. If there are none, the checks may stop: the next mark
+    /// starts them again.
     pub(crate) fn live(&self) -> Vec<Trust> {
         let mut marks = self.0.lock();
         marks.list.retain(WeakTrust::is_shared);

@@ -24,9 +24,9 @@ pub use path::{HOME, TOP, ViewPath, ViewPlace};
 /// The tree of one caller.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// Everything there is. What outlives a call keeps it.
+    /// The store. Work that outlives a call keeps it.
     pub store: &'a Arc<Store>,
-    /// Whose tree it is.
+    /// The user of the tree.
     pub caller: &'a Caller,
 }
 
@@ -58,7 +58,7 @@ impl<'a> View<'a> {
         Ok(ViewPath::parse(parameter, text, &start)?)
     }
 
-    /// The zone in which a path lies, ready to use, and the path in it.
+    /// Returns the zone in which a path lies, ready to use, and the path in it.
     pub fn zone(
         &self,
         parameter: &'static str,
@@ -183,7 +183,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Returns `true` if a failure says that nothing is there.
+/// Returns `true` if a failure means that the path does not exist.
 fn is_absence(code: Code) -> bool {
     matches!(
         code,
@@ -192,7 +192,7 @@ fn is_absence(code: Code) -> bool {
 }
 
 impl Resolved<'_> {
-    /// The regular file that is there.
+    /// Returns the regular file at the path.
     pub fn file(&self) -> Result<Entry, Error> {
         let entry = self.entry()?;
         if entry.kind() == Kind::Directory {
@@ -211,7 +211,7 @@ impl Resolved<'_> {
             .map_err(|error| self.explain(error))
     }
 
-    /// The directory that is there.
+    /// Returns the directory at the path.
     pub fn directory(&self) -> Result<Entry, Error> {
         let entry = self.entry()?;
         match entry.kind() {
@@ -220,7 +220,7 @@ impl Resolved<'_> {
         }
     }
 
-    /// Says in a failure where in the tree it was met.
+    /// Adds to a failure the root of the tree in which it occurred.
     #[must_use]
     pub fn explain(&self, error: Error) -> Error {
         if error.code() == Code::ZoneReadonly {

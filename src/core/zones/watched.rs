@@ -1,7 +1,7 @@
 //! Zones of which this process is told what changes, so that a command costs no more than what it did.
 //!
-//! A zone is watched from its first command on, and the ones that had none for the longest time are
-//! watched no more. Where a zone cannot be watched, nothing is known of it, and whoever asks walks.
+//! A zone is watched from its first command on, and the zones without a command for the longest time are
+//! dropped. If a zone cannot be watched, nothing is known of it, and callers walk it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -142,7 +142,7 @@ impl WatchedZones {
         Ok(extent.without(zone.zone, pointer.map(|pointer| pointer.size())))
     }
 
-    /// Paths of all directories in a zone.
+    /// Returns the paths of all directories in a zone.
     pub fn directories(&self, zone: &ZoneRoots<'_>) -> Result<HashSet<Box<[u8]>>, DiskError> {
         let known = self.known(zone, |watched| {
             let paths = watched.watch.as_ref()?.directory_paths();
@@ -151,8 +151,8 @@ impl WatchedZones {
         known.map_or_else(|| zone.data.directories(), Ok)
     }
 
-    /// Paths in a zone whose names are kept for the server or for git, or that some system cannot
-    /// hold, with device and inode.
+    /// Returns the paths in a zone whose names are reserved for the server or for git, or that some
+    /// system cannot hold, with device and inode.
     pub fn noted_names(&self, zone: &ZoneRoots<'_>) -> Option<Vec<(String, FileIdentity)>> {
         self.known(zone, |watched| {
             let noted = watched.watch.as_ref()?.noted().iter();
@@ -171,7 +171,7 @@ impl WatchedZones {
         })
     }
 
-    /// It is not known any more what history has.
+    /// Marks that it is not known any more which changes history has.
     pub fn unsettle(&self, zone: &ZoneRoots<'_>) {
         self.zone(zone).lock().unsettled = None;
     }
@@ -185,8 +185,8 @@ impl Zones {
 }
 
 impl WatchedZone {
-    /// Takes in what changed by `now`, with a new watch where there is none, or the one that was is
-    /// over; where it cannot be watched, not before `again`. Gives the number of files and directories.
+    /// Records the changes up to `now`. Starts a new watch if there is none, or the old one is over;
+    /// after a failure, not before `again`. Returns the number of files and directories.
     fn refresh(&mut self, data: &Root, now: Instant, again: Instant) -> u64 {
         let names = self
             .refreshed(data, now, again)

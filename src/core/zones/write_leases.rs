@@ -213,8 +213,8 @@ impl LeaseKeeper {
         Err(RegistryError::TakenOver.into())
     }
 
-    /// Keeps a place that comes from being given away before it is used. Waits while it is being given
-    /// away; false where that takes too long.
+    /// Reserves a place, so that it is not given away before it is used. Waits while it is being given
+    /// back; returns `false` if that takes too long.
     fn reserve(&self, place: &str, until: Instant) -> bool {
         let is_leaving =
             |state: &mut LeaseState| matches!(state.places.get(place), Some(PlaceState::Leaving));
@@ -229,7 +229,7 @@ impl LeaseKeeper {
         true
     }
 
-    /// Asks the registry for a place, and waits to be told. Whether it came in time.
+    /// Requests a place from the registry, and waits for it. Returns `true` if it came in time.
     fn line_up(&self, place: &str, until: Instant) -> Result<bool, Error> {
         loop {
             self.expect_alive()?;
@@ -262,7 +262,7 @@ impl LeaseKeeper {
         self.changed.notify_all();
     }
 
-    /// Others wait for a place: it is theirs as soon as nobody here writes in it.
+    /// Hands a place over to other processes that wait for it, as soon as no thread here writes in it.
     fn hand_over(&self, place: &str) {
         let mut state = self.state.lock();
         match state.places.get_mut(place) {
@@ -314,7 +314,7 @@ impl LeaseKeeper {
         self.changed.notify_all();
     }
 
-    /// Says that this process lives, takes out those that do not, and gives back what it does not need.
+    /// Renews the lease of this process, removes dead processes, and gives back places that it does not need.
     fn round(&self) {
         let begun = now();
         match self.registry.renew_instance(&self.name, self.timings.lease) {

@@ -55,7 +55,7 @@ enum AmongProcesses {
 }
 
 impl WriteLocks {
-    /// Write locks that other processes see as leases, where there are any, else as locked files.
+    /// Creates the write locks. Other processes see them as leases, if there are any, else as file locks.
     pub(crate) fn new(leases: Option<WriteLeases>, settings: &Settings, limiter: &Limiter) -> Self {
         Self {
             turns: limiter.open(Pool::Writers, Shares::fixed(1, u64::MAX)),

@@ -60,14 +60,14 @@ diagnostics! {
     /// A mode that there is not.
     #[derive(Debug, thiserror::Error)]
     pub enum ModeError {
-        /// Empty, where one is needed.
+        /// The mode is empty, and one is needed.
         #[error("parameter `mode` is required")]
         Missing => {
             code: MissingParameter,
             hint: MODES,
             details: { "parameter": "mode" },
         },
-        /// None of the three.
+        /// The value is no mode.
         #[error("parameter `mode` must be owner, group or owner_ro, got: `{mode}`")]
         Unknown {
             /// The value that was sent.

@@ -17,7 +17,7 @@ pub const NOTHING: &str = ".empty";
 pub const LOGS: &str = "logs";
 
 impl Store {
-    /// The caller's zone, ready to use. `zone` and `group` are the parameters of those names.
+    /// Returns the caller's zone, ready to use. `zone` and `group` are the parameters of those names.
     pub fn zone<'a>(
         &'a self,
         caller: &'a Caller,
@@ -27,7 +27,7 @@ impl Store {
         self.open_zone(caller, ZoneName::parse_parameter("zone", zone)?, group)
     }
 
-    /// A zone of the caller, ready to use; of `group`, by id or name, if it is a group's.
+    /// Returns a zone of the caller, ready to use; that of `group`, by id or name, if it is a group's.
     pub fn open_zone<'a>(
         &'a self,
         caller: &'a Caller,
@@ -40,8 +40,8 @@ impl Store {
         }
     }
 
-    /// One of the caller's own zones, ready to use. Uploads have what is attached to the
-    /// conversation.
+    /// Returns one of the caller's own zones, ready to use. Uploads have the files that are attached to
+    /// the conversation.
     pub fn personal_zone<'a>(
         &'a self,
         caller: &'a Caller,
@@ -53,13 +53,13 @@ impl Store {
         self.zone_as_it_is(caller, name)
     }
 
-    /// Everything of the caller.
+    /// Returns the tenant of the caller.
     pub fn tenant(&self, caller: &Caller) -> Result<TenantRoot, Error> {
         let (tenant, _) = self.tenant_for(caller, &self.tenant_key(caller)?)?;
         Ok(tenant)
     }
 
-    /// A tenant to which a caller comes who is active, and what is known of it.
+    /// Returns a tenant for a caller, who must be active, and the registry's rows on it.
     fn tenant_for(
         &self,
         caller: &Caller,
@@ -75,7 +75,7 @@ impl Store {
         Ok((tenant, arrival))
     }
 
-    /// The zone of one of the caller's groups, ready to use.
+    /// Returns the zone of one of the caller's groups, ready to use.
     pub fn group_zone<'a>(
         &'a self,
         caller: &'a Caller,
@@ -106,7 +106,8 @@ impl Store {
         })
     }
 
-    /// One of the caller's own zones, without a look at what is attached to the conversation.
+    /// Returns one of the caller's own zones, without importing the files that are attached to the
+    /// conversation.
     pub fn zone_as_it_is<'a>(
         &'a self,
         caller: &'a Caller,
@@ -143,7 +144,7 @@ impl Store {
         })
     }
 
-    /// The logs of the caller's lines, as a zone that can only be read.
+    /// Returns the logs of the caller's lines, as a zone that can only be read.
     pub fn logs_zone<'a>(&'a self, caller: &'a Caller) -> Result<Zone<'a>, Error> {
         let tenant = self.tenant(caller)?;
         self.hooks().take_in_logs(&tenant)?;
@@ -165,7 +166,7 @@ impl Store {
         })
     }
 
-    /// Space of each of the caller's zones, and the bytes that they may hold together.
+    /// Returns the space of each of the caller's zones, and the bytes that they may hold together.
     pub fn usage(&self, caller: &Caller) -> Result<(Vec<Usage>, u64), Error> {
         let key = self.tenant_key(caller)?;
         let (tenant, arrival) = self.tenant_for(caller, &key)?;
@@ -179,7 +180,7 @@ impl Store {
         Ok((arrival.condition.usage.clone(), tenant.limit))
     }
 
-    /// Space of a group of the caller, as it was last counted, and the bytes that it may hold.
+    /// Returns the space of a group of the caller, as it was last counted, and the bytes that it may hold.
     pub fn group_usage(&self, group: &Group) -> Result<(Totals, u64), Error> {
         let key = group_key(group);
         let arrival = self.registry.arrival("", &key)?;

@@ -10,12 +10,12 @@ use fileshed_types::{Error, UserId, diagnostics};
 pub struct Groups<'a>(pub(super) &'a Store);
 
 impl Groups<'_> {
-    /// All groups, by name.
+    /// Returns all groups, by name.
     pub fn list(&self) -> Result<Vec<Group>, Error> {
         groups_of(&self.0.registry, None)
     }
 
-    /// The members of the group of this id or name.
+    /// Returns the members of the group of this id or name.
     pub fn members(&self, group: &str) -> Result<Vec<Member>, Error> {
         let group = self.find(group)?;
         Ok(self.0.registry.local_members(&group.id)?)

@@ -1,11 +1,11 @@
-//! The answer that a call belongs to, where the call cannot name it.
+//! Attribution of a call to an answer, if the call cannot name the answer.
 
 use super::Store;
 use fileshed_types::{Caller, Channel, Chat};
 
 impl Store {
-    /// Has a model's call of a terminal belong to the answer that its conversation named last. What a
-    /// person does there belongs to none, and neither does a call by somebody's own token.
+    /// Attributes a model's call of a terminal to the answer that its conversation named last. Calls of
+    /// people there belong to no answer, and neither do calls with a personal token.
     pub fn settle_answer(&self, caller: &mut Caller) {
         if caller.token.is_some() || caller.chat == Chat::default() {
             return;

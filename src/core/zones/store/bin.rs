@@ -1,4 +1,4 @@
-//! The bin of a tenant on disk: one directory beside its zones, where no path of a zone leads.
+//! The bin of a tenant on disk: one directory beside its zones, which no path of a zone can name.
 //!
 //! An entry without a row in the registry is no longer in the bin. So an entry leaves the bin by losing
 //! its row, and its files are removed after that. The next process sweeps the files that a process did

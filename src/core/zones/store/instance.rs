@@ -84,7 +84,7 @@ impl Instance {
         Ok(())
     }
 
-    /// Says where this process listens, for commands on the same machine.
+    /// Writes the address of this process to its file, for commands on the same machine.
     pub fn listens_at(&self, address: SocketAddr) {
         let Some(file) = &self.file else { return };
         if let Err(error) = rustix::io::write(&file.locked, address.to_string().as_bytes()) {
@@ -92,7 +92,7 @@ impl Instance {
         }
     }
 
-    /// The address at which another process on the same machine listens, if one said so.
+    /// Returns the address at which another process on the same machine listens, if one has written it.
     #[must_use]
     pub fn address(&self) -> Option<SocketAddr> {
         let directory = &self.file.as_ref()?.directory;
@@ -104,8 +104,8 @@ impl Instance {
         })
     }
 
-    /// The names of all processes that share the data. A dead process is
-    /// not among them once its changes are marked: whoever is marking them now is waited for.
+    /// Returns the names of all processes that share the data. A dead process is missing once its
+    /// changes are marked; this waits for a process that is marking them now.
     pub fn live_instances(&self) -> Result<Vec<String>, DiskError> {
         if let Some(leases) = &self.queue.leases {
             let living = leases.shared.registry.live_instances();

@@ -31,8 +31,7 @@ impl LastCalls {
 }
 
 impl Store {
-    /// Starts the thread that records the last calls, now and then and a last time at its end, so that
-    /// nothing is left.
+    /// Starts the thread that records the last calls, at intervals and once more at its end.
     pub fn start_recording_calls(self: &Arc<Self>) -> Result<Background, Error> {
         let store = Arc::clone(self);
         let started = Background::start("last calls", move |stop| {
@@ -54,7 +53,7 @@ impl Store {
         self.last_calls.note(caller.user.as_ref(), now);
     }
 
-    /// When tenants called last, in Unix seconds.
+    /// Returns the times of the tenants' last calls, in Unix seconds.
     pub fn last_calls(&self) -> Result<HashMap<String, i64>, Error> {
         let mut calls = self.registry.recorded_calls()?;
         for (user, at) in self.last_calls.noted() {

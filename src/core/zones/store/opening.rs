@@ -23,7 +23,7 @@ names! {
 }
 
 impl DataPart {
-    /// Its file below the data directory.
+    /// Returns the name of its file below the data directory.
     #[must_use]
     pub fn file(self) -> &'static str {
         match self {
@@ -110,8 +110,8 @@ impl Store {
         loss_in(&data, settings, part)
     }
 
-    /// Goes on without a part that cannot be used: what is left of it is set aside, and a new one
-    /// is made. No process may have the data directory open.
+    /// Replaces a part that cannot be used: its remains are set aside, and a new one is made. No process
+    /// may have the data directory open.
     pub fn accept_loss(settings: &Settings, part: DataPart) -> Result<String, Error> {
         let data = existing(settings)?;
         data.expect_writable()?;
@@ -259,7 +259,7 @@ diagnostics! {
             code: InternalApiError,
             hint: "name with --from where it is: file, setting, or the address of a database",
         },
-        /// Directories of users, and nothing that says whose.
+        /// The directory has users' directories, but neither pepper nor registry to tell whose.
         #[error(
             "there are directories of users below `{USERS}`, and neither `{PEPPER_FILE}` nor a registry \
              that says whose they are"

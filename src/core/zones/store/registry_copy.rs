@@ -7,9 +7,9 @@ use fileshed_types::settings::RegistryUrl;
 use fileshed_types::{Clock, Error, Settings};
 
 impl Store {
-    /// Copies the registry of a data directory from one place to another, verified row by row: nothing
-    /// is the file beside the data. The one that was copied is then set aside, so that nobody goes on
-    /// with it. No process may have the data directory open.
+    /// Copies the registry of a data directory from one database to another, verified row by row; `None`
+    /// is the file beside the data. The source is then set aside, so that no server uses it any more. No
+    /// process may have the data directory open.
     pub fn copy_registry(
         settings: &Settings,
         from: Option<RegistryUrl>,

@@ -15,12 +15,12 @@ use fileshed_types::trust::Revocation;
 use fileshed_types::{BinNotes, Caller, Error, UserId, ZoneName, ZonePath};
 
 impl Store {
-    /// Says that something of a tenant changed. Strict: comes back when it is on disk.
+    /// Marks the files as changed. If durability is strict, returns when the change is on disk.
     pub fn changed(&self) {
         self.flusher.changed();
     }
 
-    /// A tenant, of which there may be nothing yet, with the quota that is written down.
+    /// Returns a tenant, whose directory is created if it is missing, with its recorded quota.
     pub(crate) fn made_tenant(
         &self,
         key: &str,
@@ -30,7 +30,7 @@ impl Store {
         Ok(self.tenant_at(key, root, arrival.quota))
     }
 
-    /// A tenant, if there is anything of it.
+    /// Returns a tenant, if its directory exists.
     pub fn existing_tenant(&self, key: &str) -> Result<Option<TenantRoot>, Error> {
         let Some(root) = self.data.existing_subdirectory(key)? else {
             return Ok(None);
@@ -55,7 +55,7 @@ impl Store {
         Ok(self.data.existing_subdirectory(key)?.is_some())
     }
 
-    /// The keys of the tenants that have a directory below one of this name.
+    /// Returns the keys of the tenants that have a directory below one of this name.
     pub fn tenants_below(&self, parent: &str) -> Result<Vec<String>, DiskError> {
         let Some(directory) = self.data.existing_subdirectory(parent)? else {
             return Ok(Vec::new());
@@ -66,13 +66,13 @@ impl Store {
         Ok(keys.collect())
     }
 
-    /// The directory of a conversation's uploads, below the tenant's root.
+    /// Returns the directory of a conversation's uploads, below the tenant's root.
     pub(crate) fn uploads_of(&self, caller: &Caller) -> String {
         let directory = ZoneName::Uploads.directory().unwrap_or_default();
         format!("{directory}/{}", self.pepper.chat_directory(&caller.chat))
     }
 
-    /// The key of the caller's tenant and the name of the directory of the conversation's uploads.
+    /// Returns the key of the caller's tenant and the name of the directory of the conversation's uploads.
     pub fn conversation(&self, caller: &Caller) -> Result<(String, String), Error> {
         Ok((
             self.tenant_key(caller)?,
@@ -80,14 +80,15 @@ impl Store {
         ))
     }
 
-    /// The caller's name in logs: the same as its directory, so that it tells nothing more.
+    /// Returns the caller's name in logs: the same as that of its directory, so that it reveals nothing more.
     #[must_use]
     pub fn namespace(&self, caller: &Caller) -> String {
         self.tenant_key(caller)
             .unwrap_or_else(|_| "refused".to_owned())
     }
 
-    /// The key of the tenant whose zones a caller has. Fails for a user id that no directory may have.
+    /// Returns the key of the tenant whose zones a caller has. Fails for a user id that cannot be a
+    /// directory name.
     pub fn tenant_key(&self, caller: &Caller) -> Result<String, Error> {
         Ok(match &caller.user {
             None => SHARED.to_owned(),
@@ -95,19 +96,19 @@ impl Store {
         })
     }
 
-    /// The key of a user's tenant.
+    /// Returns the key of a user's tenant.
     pub fn tenant_of_user(&self, user: &UserId) -> Result<String, Error> {
         let directory = self.pepper.namespace(user, self.settings.namespace)?;
         Ok(format!("{USERS}/{directory}"))
     }
 
-    /// Bytes that a tenant may hold: what an administrator gave it, or what all have.
+    /// Returns the bytes that a tenant may hold: an administrator's value for it, or the default.
     pub(crate) fn quota(&self, tenant: &str) -> Result<u64, Error> {
         let own = self.registry.tenant_quota(tenant)?;
         Ok(own.unwrap_or_else(|| self.usual_quota(tenant)))
     }
 
-    /// Bytes that a tenant may hold to which an administrator gave nothing else.
+    /// Returns the bytes that a tenant may hold by default.
     pub fn usual_quota(&self, tenant: &str) -> u64 {
         let mebibytes = if tenant.starts_with(GROUPS) {
             self.settings.quota_per_group_mb
@@ -122,7 +123,7 @@ impl Store {
         Ok(self.quota(&self.tenant_key(caller)?)? / MEBIBYTE)
     }
 
-    /// Fails where so many bytes more do not fit.
+    /// Fails if so many bytes more do not fit.
     pub fn expect_space(&self, tenant: &TenantRoot, needed: u64) -> Result<(), Error> {
         let expect = || {
             let (used, limit) = (self.used(tenant)?, tenant.limit);
@@ -140,32 +141,32 @@ impl Store {
         self.making_space(tenant, Totals { bytes, files }, expect)
     }
 
-    /// Bytes that a tenant may still take: the bin makes way.
+    /// Returns the bytes that a tenant may still take. The bin does not count, because it gives way.
     pub fn space_left(&self, tenant: &TenantRoot) -> Result<u64, Error> {
         Ok(tenant.limit.saturating_sub(self.used_without_bin(tenant)?))
     }
 
-    /// Bytes that a tenant holds and that do not make way.
+    /// Returns the bytes that a tenant holds outside its bin.
     pub fn used_without_bin(&self, tenant: &TenantRoot) -> Result<u64, Error> {
         let usage = self.usage_without_bin(tenant)?;
         Ok(usage.iter().map(|usage| usage.totals.bytes).sum())
     }
 
-    /// The space of everything of a tenant that does not make way where space is needed.
+    /// Returns the space of everything of a tenant outside its bin, which gives way if space is needed.
     pub fn usage_without_bin(&self, tenant: &TenantRoot) -> Result<Vec<Usage>, Error> {
         let mut usage = self.registry.usage(&tenant.key)?;
         usage.retain(|usage| usage.zone != BIN);
         Ok(usage)
     }
 
-    /// Bytes that a tenant holds.
+    /// Returns the bytes that a tenant holds.
     pub fn used(&self, tenant: &TenantRoot) -> Result<u64, Error> {
         let usage = self.registry.usage(&tenant.key)?;
         Ok(usage.iter().map(|usage| usage.totals.bytes).sum())
     }
 
-    /// Works on a history, whose writer lock the caller has. It is made on first use, and made anew
-    /// where it is damaged.
+    /// Runs `work` on a history, whose writer lock the caller holds. The history is created on first
+    /// use, and again if it is damaged.
     pub fn work_on_history<T, E: HistoryFailure>(
         &self,
         of: &ZoneRoots<'_>,
@@ -251,7 +252,7 @@ fn expect_not_suspended(standing: Option<&Standing>) -> Result<(), Revocation> {
     }
 }
 
-/// The key of a group's tenant.
+/// Returns the key of a group's tenant.
 pub(crate) fn group_key(group: &Group) -> String {
     format!("{GROUPS}/{}", group.id.as_str())
 }

@@ -25,7 +25,7 @@ diagnostics! {
             },
             details: { "parameter": parameter, "path": path },
         },
-        /// A group that is none of the caller's.
+        /// A group that the caller is not in.
         #[error("there is no `{0}`: no group of yours is called so")]
         NoGroup(path: String = "/groups/tema".to_owned()) => {
             code: FileNotFound,
@@ -64,21 +64,21 @@ diagnostics! {
             hint: "change a copy below /storage or /documents",
             details: { "path": path },
         },
-        /// A directory where a file was needed.
+        /// The path is a directory, and a file was needed.
         #[error("`{0}` is a directory, not a file")]
         Directory(path: String = "/storage/notes".to_owned()) => {
             code: FileNotFound,
             hint: listing(path),
             details: { "path": path },
         },
-        /// Not a directory where one was needed.
+        /// The path is no directory, and one was needed.
         #[error("there is no directory `{0}`")]
         NoDirectory(path: String = "/storage/a.md".to_owned()) => {
             code: FileNotFound,
             hint: Hint::from(list(above(path))).say(" shows what is there"),
             details: { "path": path },
         },
-        /// Something is where something was to go.
+        /// The destination exists already.
         #[error("there is something at `{0}` already")]
         Exists(path: String = "/storage/a.md".to_owned()) => {
             code: FileExists,
@@ -95,8 +95,8 @@ diagnostics! {
     }
 }
 
-/// The path that was probably meant: with a slip in its first name put right, or with the zone that was
-/// left out before the name of a file.
+/// Returns the path that was probably meant: with a slip in its first name corrected, or with the
+/// missing zone before the name of a file.
 fn meant(path: &str) -> Option<String> {
     let path = path.strip_prefix('/')?;
     let (first, inside) = path.split_once('/').unwrap_or((path, ""));
@@ -125,7 +125,7 @@ fn listing(path: &str) -> Hint {
     Hint::from(list(path)).say(" shows what there is")
 }
 
-/// The directory that holds what is at a path.
+/// Returns the directory that holds the entry at a path.
 fn above(path: &str) -> &str {
     match path.rsplit_once('/') {
         Some(("", _)) | None => "/",

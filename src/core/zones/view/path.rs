@@ -24,9 +24,9 @@ pub enum ViewPlace<'a> {
     Top,
     /// `/groups`
     Groups,
-    /// `/uploads`, where it has a directory for each conversation.
+    /// `/uploads`, if it has a directory for each conversation.
     Chats,
-    /// A zone: its name, its group where it has one, and the path in it as text.
+    /// A zone: its name, its group if it has one, and the path in it as text.
     Zone(ZoneName, Option<&'a str>, &'a str),
     /// `/logs`, and the path below it.
     Logs(&'a str),
@@ -69,8 +69,8 @@ impl ViewPath {
         Ok(Self::kept(format!("/{}", segments.join("/"))))
     }
 
-    /// The same path in a tree whose `/uploads` has a directory for each conversation of the caller:
-    /// that of who is in none.
+    /// Returns the same path in a tree whose `/uploads` has a directory for each conversation of the
+    /// caller: the tree of a caller outside of all conversations.
     #[must_use]
     pub fn by_chat(self) -> Self {
         let by_chat = true;
@@ -83,38 +83,38 @@ impl ViewPath {
         !(text.starts_with('/') || text == "~" || text.starts_with("~/"))
     }
 
-    /// The home of every caller.
+    /// Returns the home of every caller.
     #[must_use]
     pub fn home() -> Self {
         Self::kept(HOME.to_owned())
     }
 
-    /// A path that was written by [`ViewPath::as_str`].
+    /// Creates a path from the text of [`ViewPath::as_str`].
     #[must_use]
     pub(super) fn kept(text: String) -> Self {
         let by_chat = false;
         Self { text, by_chat }
     }
 
-    /// Another path of the same tree.
+    /// Returns another path of the same tree.
     fn with_text(&self, text: String) -> Self {
         let by_chat = self.by_chat;
         Self { text, by_chat }
     }
 
-    /// The path as text, with a slash in front.
+    /// Returns the path as text, with a slash in front.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The last segment; nothing for the top.
+    /// Returns the last segment; `None` for the top.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.text.rsplit('/').next().filter(|name| !name.is_empty())
     }
 
-    /// The directory above it; nothing for the top.
+    /// Returns the directory above it; `None` for the top.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         let (above, name) = self.text.rsplit_once('/')?;
@@ -122,13 +122,13 @@ impl ViewPath {
         (!name.is_empty()).then(|| self.with_text(above.to_owned()))
     }
 
-    /// The path of an entry of this directory; `name` may have several segments.
+    /// Returns the path of an entry of this directory; `name` may have several segments.
     #[must_use]
     pub fn join(&self, name: &str) -> Self {
         self.with_text(format!("{}/{name}", self.text.trim_end_matches('/')))
     }
 
-    /// The directory of the tree that is the root of the path's zone.
+    /// Returns the directory of the tree that is the root of the path's zone.
     #[must_use]
     pub fn root(&self) -> Self {
         let depth = match self.place() {
@@ -141,7 +141,7 @@ impl ViewPath {
         self.with_text(format!("/{}", segments.join("/")))
     }
 
-    /// The conversation whose uploads hold it, where the path says which.
+    /// Returns the conversation whose uploads hold it, if the path names one.
     #[must_use]
     pub fn chat(&self) -> Option<&str> {
         let below = self.text.strip_prefix("/uploads/")?;
@@ -176,7 +176,7 @@ impl std::fmt::Display for ViewPath {
     }
 }
 
-/// The first segment, and what is below it.
+/// Splits a path into its first segment and the rest.
 fn split(path: &str) -> (&str, &str) {
     path.split_once('/').unwrap_or((path, ""))
 }

@@ -9,8 +9,9 @@ use crate::zone::NAME_MAX_BYTES;
 use fileshed_types::{Caller, Chat, Error, ZonePath};
 
 impl View<'_> {
-    /// The conversations with uploads that the caller can open, in the order of
-    /// [`Store::chats_with_uploads`](crate::store::Store::chats_with_uploads). Each is named as its directory.
+    /// Returns the conversations with uploads that the caller can open, in the order of
+    /// [`Store::chats_with_uploads`](crate::store::Store::chats_with_uploads). Each is named as its
+    /// directory.
     pub fn chats(&self) -> Result<Vec<ChatUploads>, Error> {
         let all = (usize::MAX, u64::MAX);
         let mut chats = self.store.untitled_chats(self.caller, 0, all)?.chats;
@@ -20,8 +21,8 @@ impl View<'_> {
         Ok(chats)
     }
 
-    /// The names of the caller's groups as directories: of a group whose name another one has too,
-    /// or whose name can be none of a directory, its id. In alphabetical order.
+    /// Returns the names of the caller's groups as directories, in alphabetical order. A group has its
+    /// id instead if another group has the same name, or if its name cannot be that of a directory.
     pub fn groups(&self) -> Result<Vec<String>, Error> {
         let groups = self.store.known_groups(self.caller)?.unwrap_or_default();
         let names = groups.iter().map(|group| label(group, &groups).to_owned());
@@ -30,8 +31,8 @@ impl View<'_> {
         Ok(names)
     }
 
-    /// The working directory of the caller in this conversation; the home where none was said. It
-    /// may be gone by now.
+    /// Returns the working directory of the caller in this conversation; the home if none was set. The
+    /// directory may be gone by now.
     pub fn cwd(&self) -> Result<ViewPath, Error> {
         let (tenant, chat) = self.store.conversation(self.caller)?;
         let kept = self.store.registry.working_directory(&tenant, &chat)?;
@@ -46,7 +47,7 @@ impl View<'_> {
         Some(kept.ok()?.map_or_else(ViewPath::home, ViewPath::kept))
     }
 
-    /// The working directory, or the nearest directory above it that is still there.
+    /// Returns the working directory, or the nearest existing directory above it.
     pub fn existing_cwd(&self) -> Result<ViewPath, Error> {
         let mut path = self.cwd()?;
         while !matches!(self.is_directory("path", &path), Ok(true)) {
@@ -73,8 +74,8 @@ impl View<'_> {
 }
 
 impl ViewPath {
-    /// The caller as who opens what is at this path: in the conversation whose uploads hold it, as
-    /// far as the caller [can go there](Caller::enter).
+    /// Returns the caller that opens the entry at this path: in the conversation whose uploads hold it,
+    /// if the caller [can enter it](Caller::enter).
     #[must_use]
     pub fn opener(&self, caller: &Caller) -> Caller {
         let mut caller = caller.clone();
@@ -84,7 +85,7 @@ impl ViewPath {
         caller
     }
 
-    /// The path of something in a zone.
+    /// Returns the path of an entry of a zone.
     #[must_use]
     pub fn of(zone: &Zone<'_>, path: &ZonePath) -> Self {
         let top = match zone.group() {
@@ -104,7 +105,7 @@ impl ViewPath {
     }
 }
 
-/// The name of a group as a directory among these.
+/// Returns the name of a group as a directory among these.
 fn label<'g>(group: &'g Group, all: &[Group]) -> &'g str {
     let name = group.name.as_str();
     let is_taken =

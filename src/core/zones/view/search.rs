@@ -21,12 +21,12 @@ pub struct Searched<'a> {
 struct SearchedPart<'a> {
     found: Resolved<'a>,
     entry: Entry,
-    /// Its path seen from where the search begins.
+    /// Its path, relative to the start of the search.
     below: String,
 }
 
 impl<'a> View<'a> {
-    /// The file or directory at a path, with all zones below it where it is above them.
+    /// Opens the file or directory at a path for a search; if the path is above zones, with all of these.
     pub fn searched(
         &self,
         parameter: &'static str,
@@ -53,7 +53,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// All zones, with the uploads of every conversation of the caller.
+    /// Opens all zones for a search, with the uploads of every conversation of the caller.
     pub fn searched_in_all_chats(&self, parameter: &'static str) -> Result<Searched<'a>, Error> {
         let top = ViewPath::kept("/".to_owned());
         let parts = self.parts(parameter, &top, self.lasting_zones()?)?;
@@ -69,7 +69,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The zones that belong to no conversation.
+    /// Returns the zones that belong to no conversation.
     fn lasting_zones(&self) -> Result<Vec<String>, Error> {
         let groups = self.groups()?.into_iter();
         let mut zones = vec!["documents".to_owned()];
@@ -150,7 +150,7 @@ impl Searched<'_> {
         parts.chain(uploads).collect()
     }
 
-    /// Fails where it is a file.
+    /// Fails if it is a file.
     pub fn expect_directories(&self) -> Result<(), Error> {
         for part in &self.parts {
             if part.entry.kind() != Kind::Directory {

@@ -6,7 +6,7 @@ use fileshed_types::timings::{milliseconds, minutes};
 
 const PATIENCE: Duration = minutes(5);
 
-/// Counts a thread as ended, also where it fails.
+/// Counts a thread as ended, even if it fails.
 struct EndOfWork<'a>(&'a AtomicUsize);
 
 impl Drop for EndOfWork<'_> {

@@ -1,4 +1,4 @@
-//! The last change of each user, where it was a move inside a zone: a client that sends the move twice
+//! The last change of each user, if it was a move inside a zone: a client that sends the move twice
 //! learns that it is done. Kept in memory, by the process that made the change.
 
 use super::open_zone::Zone;
@@ -22,7 +22,7 @@ impl Zone<'_> {
         last.get(&self.caller.user) == Some(&self.text_of_move(from, to))
     }
 
-    /// No path has a NUL character.
+    /// Returns a text that identifies a move. Its parts are joined by NUL, which no path has.
     fn text_of_move(&self, from: &ZonePath, to: &ZonePath) -> String {
         let (tenant, zone) = (&self.tenant.key, self.name);
         format!("{tenant}\0{zone}\0{}\0{}", from.key(), to.key())

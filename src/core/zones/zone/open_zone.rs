@@ -82,14 +82,14 @@ impl<'a> Zone<'a> {
         self.name == other.name && self.tenant.key == other.tenant.key && chat(self) == chat(other)
     }
 
-    /// The group whose zone it is.
+    /// Returns the group whose zone it is.
     #[must_use]
     pub fn group(&self) -> Option<&Group> {
         self.group.as_ref().map(|shared| &shared.group)
     }
 
-    /// The same zone, for a call whose files get another mode than the default: new ones, and those
-    /// of the caller that it writes. Outside groups there are no modes.
+    /// Returns the same zone for a call whose files get another mode than the default: new ones, and
+    /// those of the caller that it writes. Outside groups there are no modes.
     #[must_use]
     pub fn creating(mut self, mode: Option<WriteMode>) -> Self {
         if let (Some(shared), Some(mode)) = (&mut self.group, mode) {
@@ -112,14 +112,14 @@ impl<'a> Zone<'a> {
         shared.map(|shared| shared.mode)
     }
 
-    /// The caller's user id; empty in shared mode.
+    /// Returns the caller's user id; empty in shared mode.
     #[must_use]
     pub fn user(&self) -> &'a str {
         self.caller.user.as_ref().map_or("", |user| user.as_str())
     }
 
-    /// Reads a path parameter. Fails where it climbs out, names what is kept for the server, or
-    /// begins with the name of a zone.
+    /// Parses a path parameter. Fails if the path leaves the zone, has a name that is reserved for the
+    /// server, or begins with the name of a zone.
     pub fn path(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
         let path = ZonePath::parse(parameter, text)?;
         self.refuse_zone_in_front(parameter, &path)
@@ -127,8 +127,8 @@ impl<'a> Zone<'a> {
         Ok(path)
     }
 
-    /// Refuses a path that begins with the name of a zone: of its own, or of the one that was
-    /// meant. A directory that really has such a name is meant when it is there.
+    /// Refuses a path that begins with the name of a zone: its own, or the one that was meant. If a
+    /// directory of such a name exists, the path means that.
     pub fn refuse_zone_in_front(
         &self,
         parameter: &'static str,
@@ -151,9 +151,8 @@ impl<'a> Zone<'a> {
         })
     }
 
-    /// The path that `source` of the zone `from` is to get: with a slash at its end, the one in
-    /// that directory. Where it names another zone, the
-    /// failure shows the call that goes there.
+    /// Parses the destination of `source` from the zone `from`; with a trailing slash, the path in that
+    /// directory. If it names another zone, the failure shows the call for that zone.
     pub fn path_to_bring(
         &self,
         parameter: &'static str,
@@ -178,7 +177,7 @@ impl<'a> Zone<'a> {
         Ok(path.for_arrival(source.name()))
     }
 
-    /// The path of what is to be brought to `destination` in the zone `to`. Where it names another
+    /// Parses the path of an entry that goes to `destination` in the zone `to`. If it names another
     /// zone, the failure shows the call that takes it from there.
     pub fn path_to_take(
         &self,
@@ -199,23 +198,23 @@ impl<'a> Zone<'a> {
         })
     }
 
-    /// A path parameter that must name something inside the zone, for a change.
+    /// Parses a path parameter that must name something inside the zone, for a change.
     pub fn path_to_change(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
         let path = self.path_to_fill(parameter, text)?;
         path.refuse_root(parameter)?;
         Ok(path)
     }
 
-    /// A path parameter that may also name the root, as a directory whose entries are added to or
-    /// taken.
+    /// Parses a path parameter that may also name the root, as a directory whose entries are added to or
+    /// moved.
     pub fn path_to_fill(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
         let path = self.path(parameter, text)?;
         self.refuse_git(parameter, &path)?;
         Ok(path)
     }
 
-    /// The path of a file that is brought into `directory` under `name`, which may have
-    /// directories of its own and never leads out of `directory`. It may be named as a zone is.
+    /// Returns the path of a file that is put into `directory` under `name`. The name may have
+    /// directories of its own, and never leads out of `directory`. It may begin with the name of a zone.
     pub fn path_below(
         &self,
         parameter: &'static str,
@@ -238,7 +237,8 @@ impl<'a> Zone<'a> {
         Ok(())
     }
 
-    /// A directory that files may be brought to; what is missing of it is made when they come.
+    /// Parses the path of a directory that files are written into. Its missing parts are created with
+    /// the files.
     pub fn directory_to_fill(
         &self,
         parameter: &'static str,
@@ -272,7 +272,7 @@ impl<'a> Zone<'a> {
             .map_err(|error| self.explain_disk(error))
     }
 
-    /// A file to create or replace. A new name must suit every system.
+    /// Returns a file to create or replace. A new name must suit every system.
     pub fn target(&self, parameter: &'static str, path: &ZonePath) -> Result<Target, Error> {
         let target = self.destination(parameter, path)?;
         target
@@ -289,7 +289,7 @@ impl<'a> Zone<'a> {
         Ok(target)
     }
 
-    /// A file or directory to create or replace. A new name must suit every system.
+    /// Returns a file or directory to create or replace. A new name must suit every system.
     pub fn destination(&self, parameter: &'static str, path: &ZonePath) -> Result<Target, Error> {
         let target = self
             .expect_made()
@@ -301,7 +301,7 @@ impl<'a> Zone<'a> {
         Ok(target)
     }
 
-    /// A free name. It must suit every system.
+    /// Returns a free name. It must suit every system.
     pub fn vacancy(&self, parameter: &'static str, path: &ZonePath) -> Result<Vacancy, Error> {
         let vacancy = self
             .expect_made()
@@ -316,19 +316,19 @@ impl<'a> Zone<'a> {
         Ok(self.data.totals(entry)?)
     }
 
-    /// Bytes of the largest text that is read at once.
+    /// Returns the bytes of the largest text that is read at once.
     #[must_use]
     pub fn text_limit(&self) -> u64 {
         let limit = self.store.settings.fs_text_limit_mb;
         limit.saturating_mul(fileshed_types::settings::MEBIBYTE)
     }
 
-    /// Bytes that the zone's user or group holds, over all zones, and may hold.
+    /// Returns the bytes that the zone's user or group holds, over all zones, and the most that it may hold.
     pub fn space(&self) -> Result<(u64, u64), Error> {
         Ok((self.store.used(&self.tenant)?, self.tenant.limit))
     }
 
-    /// Fails in a zone that only reads and deletes, and where the credential only reads.
+    /// Fails if the zone, or the credential, cannot write.
     pub fn expect_writable(&self) -> Result<(), Error> {
         if !self.name.is_writable() {
             return Err(ZoneError::Readonly.into());
@@ -336,14 +336,14 @@ impl<'a> Zone<'a> {
         self.expect_write_scope()
     }
 
-    /// Fails where so many bytes more would not fit, before they are prepared.
+    /// Fails if so many bytes more would not fit, before they are prepared.
     pub fn expect_space(&self, bytes: u64) -> Result<(), Error> {
         self.store
             .expect_space(&self.tenant, bytes)
             .map_err(|error| self.explain(error))
     }
 
-    /// Fails where the zone has a history that takes all the space that it may.
+    /// Fails if the zone has a history that takes all the space that it may.
     pub fn expect_history_space(&self) -> Result<(), Error> {
         if !self.name.is_versioned() {
             return Ok(());
@@ -354,17 +354,17 @@ impl<'a> Zone<'a> {
             .map_err(|error| self.explain(error.into()))
     }
 
-    /// Content that waits to be moved in; nobody sees it.
+    /// Creates staged content, which is not visible until it is moved in.
     pub fn stage(&self, content: &[u8]) -> Result<Staged, Error> {
         Ok(self.store.staging(&self.tenant)?.write(content)?)
     }
 
-    /// An empty directory that waits to be moved in.
+    /// Creates an empty staged directory, which is moved in later.
     pub fn stage_directory(&self) -> Result<StagedDirectory, Error> {
         Ok(self.store.staging(&self.tenant)?.directory()?)
     }
 
-    /// Says in a failure which zone it was met in. No hint offers a command that is not installed.
+    /// Adds the zone to a failure. No hint offers a command that is not installed.
     #[must_use]
     pub fn explain(&self, error: Error) -> Error {
         let error = error
@@ -389,7 +389,7 @@ impl<'a> Zone<'a> {
         is_so("zone", self.name.as_str()) && group.is_none_or(|group| is_so("group", &group.name))
     }
 
-    /// A failure of the disk in the words of this zone, with a hint that leads to what is there.
+    /// Returns a failure of the disk as one of this zone, with a hint that leads to existing entries.
     #[must_use]
     pub fn explain_disk(&self, error: DiskError) -> Error {
         let place = match &error {
@@ -415,12 +415,12 @@ impl<'a> Zone<'a> {
         })
     }
 
-    /// Fails where the credential only reads.
+    /// Fails if the credential only reads.
     pub fn expect_write_scope(&self) -> Result<(), Error> {
         expect_write_scope(self.caller)
     }
 
-    /// A path as the registry names it.
+    /// Returns a path as the registry names it.
     #[must_use]
     pub fn place<'p>(&'p self, path: &'p str) -> FilePlace<'p> {
         FilePlace {
@@ -439,8 +439,7 @@ impl<'a> Zone<'a> {
         Ok(self.store.work_on_history(&self.roots(), now, work)?)
     }
 
-    /// Commits what is on disk at `paths`; where the caller's changes belong together, with those
-    /// before it.
+    /// Commits the files on disk at `paths`; joins the commit before if the caller's changes belong together.
     pub fn commit_paths(
         &self,
         paths: &[ZonePath],
@@ -470,7 +469,7 @@ impl<'a> Zone<'a> {
         Ok(done)
     }
 
-    /// The zone's history, by what it lies beside.
+    /// Returns the directories of the zone.
     #[must_use]
     pub fn roots(&self) -> ZoneRoots<'_> {
         ZoneRoots {
@@ -481,8 +480,8 @@ impl<'a> Zone<'a> {
         }
     }
 
-    /// The caller as a commit names it, by the name that was sent last where this call has none. Members
-    /// of a group must not learn of conversations.
+    /// Returns the caller as the author of a commit, with the last known name if this call has none.
+    /// Conversations are left out, because members of a group must not learn of them.
     #[must_use]
     pub fn author(&self) -> Author {
         let mut author = Author::of(self.caller);
@@ -494,7 +493,7 @@ impl<'a> Zone<'a> {
     }
 }
 
-/// Fails where the credential of a caller only reads.
+/// Fails if the credential of a caller only reads.
 pub fn expect_write_scope(caller: &Caller) -> Result<(), Error> {
     match caller.scope {
         Scope::Write => Ok(()),
@@ -502,7 +501,7 @@ pub fn expect_write_scope(caller: &Caller) -> Result<(), Error> {
     }
 }
 
-/// The other zone that a path names, and the path there.
+/// Returns the other zone that a path names, and the path there.
 #[must_use]
 pub fn named_zone(error: &Error) -> Option<(ZoneName, ZonePath)> {
     match error.cause::<PathError>()? {
