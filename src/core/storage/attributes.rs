@@ -111,7 +111,7 @@ impl Staged {
         set(self.file(), attributes)
     }
 
-    /// Keeps what was kept with the file whose place it takes, as far as it has nothing of its own.
+    /// Takes over the attributes of the file that it replaces, unless it has its own.
     pub(super) fn inherit(&mut self, replaced: &Entry) -> Result<(), DiskError> {
         let file = self.file();
         let own = Attributes::of(|name, bytes| rustix::fs::fgetxattr(&*file, name, bytes));

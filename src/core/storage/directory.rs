@@ -47,8 +47,8 @@ impl Root {
         Ok(Directory::of(handle, path))
     }
 
-    /// Opens the directory at `path`, where no segment may be a link, and reads its names,
-    /// unordered. Those that are not UTF-8 are left out: no path can say them.
+    /// Opens the directory at `path`, of which no segment may be a link, and reads its names, unordered.
+    /// Names that are not UTF-8 are left out, because no path can hold them.
     pub fn read_names(&self, path: &ZonePath) -> Result<(Directory, Vec<Name>), DiskError> {
         let opened = self.open_directory(path.display());
         let handle = opened.map_err(|error| DiskError::of("open", path, error))?;
@@ -56,7 +56,7 @@ impl Root {
         Ok((Directory::of(handle, path.clone()), names))
     }
 
-    /// Opens the regular file at `path` for reading, where no segment may be a link.
+    /// Opens the regular file at `path` for reading; no segment may be a link.
     pub fn open_as_named(&self, path: &ZonePath) -> Result<File, DiskError> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let (place, no_links) = (path.display(), ResolveFlags::NO_SYMLINKS);
@@ -65,8 +65,8 @@ impl Root {
         regular_file(handle, path)
     }
 
-    /// Files and directories whose name is wanted, those that lie less deep first. At most `left`
-    /// entries are looked at, which it takes from there; what cannot be looked at is left out.
+    /// Returns files and directories whose name is wanted, the least deep first. At most `left` entries
+    /// are examined and subtracted from it; those that cannot be opened are left out.
     pub fn search(
         &self,
         left: &mut usize,
@@ -160,7 +160,7 @@ impl Directory {
         self.look(name)?.ok_or(DiskError::NotFound { path })
     }
 
-    /// The same, for more work on it than a look.
+    /// Returns the same as an [`Entry`], for further work on it.
     pub fn entry(&self, name: &str) -> Result<Entry, DiskError> {
         let path = self.path.join(name);
         let place = Place::new(Arc::clone(&self.handle), name.to_owned(), path);
@@ -170,7 +170,7 @@ impl Directory {
         }
     }
 
-    /// When an entry last came or went, in seconds since 1970.
+    /// Returns the time when an entry last came or went, in seconds since 1970.
     pub fn changed(&self) -> Result<i64, DiskError> {
         let stat = rustix::fs::fstat(&self.handle)
             .map_err(|error| DiskError::of("look at", &self.path, error))?;

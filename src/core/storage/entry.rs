@@ -85,7 +85,7 @@ impl Entry {
         self.kind
     }
 
-    /// Size of a file in bytes.
+    /// Returns the size of a file in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.stamp.size()
@@ -97,7 +97,7 @@ impl Entry {
         self.stamp
     }
 
-    /// Permission bits.
+    /// Returns the permission bits.
     #[must_use]
     pub fn mode(&self) -> u32 {
         self.mode
@@ -139,8 +139,8 @@ impl Entry {
         open_file(&self.place.parent, &self.place.name, &self.place.path)
     }
 
-    /// Returns the state of the regular file as it is now, and its first bytes: together they show
-    /// whether it is changed where it lies.
+    /// Returns the present state of the regular file, and its first bytes: together they show whether it
+    /// was changed in place.
     pub fn state_and_beginning(&self) -> Result<(Stamp, Vec<u8>), DiskError> {
         let file = self.open()?;
         let stamp = Stamp::of_file(&file)?;
@@ -246,7 +246,7 @@ pub(super) fn create_file(
     create_at(parent, name, mode).map_err(|error| DiskError::of("create", path, error))
 }
 
-/// The permission bits of a new file.
+/// Returns the permission bits of a new file.
 pub(super) fn file_mode(executable: bool) -> Mode {
     Mode::from_raw_mode(if executable { 0o755 } else { 0o644 })
 }
@@ -263,7 +263,8 @@ pub struct Vacancy {
 }
 
 impl Vacancy {
-    /// `place.parent` is the lowest directory that exists, with `existing` segments above it.
+    /// Creates a vacancy. `place.parent` is the lowest directory that exists, with `existing` segments
+    /// above it.
     pub(super) fn new(place: Place, missing: Vec<String>, existing: usize) -> Self {
         Self {
             place,
@@ -272,13 +273,13 @@ impl Vacancy {
         }
     }
 
-    /// The path that will be filled.
+    /// Returns the path that will be filled.
     #[must_use]
     pub fn path(&self) -> &ZonePath {
         &self.place.path
     }
 
-    /// Number of leading segments that are on disk already.
+    /// Returns the number of leading segments that are on disk already.
     #[must_use]
     pub fn existing_segments(&self) -> usize {
         self.existing
@@ -310,7 +311,7 @@ impl Vacancy {
 }
 
 impl Entry {
-    /// Removes a directory if nothing is in it; returns `true` if it was.
+    /// Removes a directory if it is empty; returns `true` if it did.
     pub fn remove_if_empty(&self) -> Result<bool, DiskError> {
         let place = self.place();
         match rustix::fs::unlinkat(&place.parent, &*place.name, AtFlags::REMOVEDIR) {
@@ -341,7 +342,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// The path without links.
+    /// Returns the path without links.
     #[must_use]
     pub fn path(&self) -> &ZonePath {
         match self {
@@ -350,7 +351,7 @@ impl Target {
         }
     }
 
-    /// The entry, where there is one.
+    /// Returns the entry, if there is one.
     #[must_use]
     pub fn entry(&self) -> Option<&Entry> {
         match self {
@@ -359,13 +360,13 @@ impl Target {
         }
     }
 
-    /// Bytes that are there now.
+    /// Returns the size in bytes of the existing file.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.entry().map_or(0, Entry::size)
     }
 
-    /// Fails where something else than a file is in the way.
+    /// Fails if something else than a file is in the way.
     pub fn expect_file(&self) -> Result<(), DiskError> {
         self.entry().map_or(Ok(()), Entry::expect_file)
     }

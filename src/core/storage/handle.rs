@@ -79,7 +79,7 @@ pub(super) fn path_of(handle: impl AsFd) -> std::io::Result<PathBuf> {
     std::fs::read_link(format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd()))
 }
 
-/// A directory whose name need not be UTF-8.
+/// Opens a directory whose name need not be UTF-8.
 pub(super) fn open_raw(base: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
     resolve(base, path, DIRECTORY, ResolveFlags::NO_SYMLINKS)
 }

@@ -16,7 +16,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The type of an entry in answers: `directory`, and `file` for everything else.
+    /// Returns the type of an entry in responses: `directory`, and `file` for everything else.
     #[must_use]
     pub fn entry_type(self) -> &'static str {
         match self {
@@ -25,7 +25,7 @@ impl Kind {
         }
     }
 
-    /// The kind in a sentence.
+    /// Returns the kind as words for a sentence.
     #[must_use]
     pub fn describe(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! Properties that a file system must have for files to be safe on it, tried on the directory itself.
 //!
-//! Documentation says what a file system does by itself; what is mounted goes through drivers, servers and
-//! options, so each promise is tried. What is lacking and made up for here is said, too.
+//! Documentation tells what a file system does by itself. A mounted one has drivers, servers and options
+//! as well, so each promise is tried. The result also tells which missing ones this crate emulates.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -18,10 +18,10 @@ use super::rename::{self, NamedIn};
 use super::staging::remove_tree;
 use super::{DiskError, Root};
 
-/// Threads that make the same file at once.
+/// Threads that create the same file at the same time.
 const AT_ONCE: usize = 4;
 
-/// Rounds of that.
+/// Rounds of these threads.
 const ROUNDS: usize = 16;
 
 /// Seconds by which the clock of the file system may differ; the trials take some, too.
@@ -30,11 +30,11 @@ const CLOCK: u64 = 5;
 /// Support of a promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Support {
-    /// It is kept.
+    /// The file system keeps it.
     Native,
-    /// It is not, and something else stands in for it.
+    /// The file system does not keep it, and this crate emulates it.
     Emulated,
-    /// It is not: files are not safe there.
+    /// The file system does not keep it: files are not safe there.
     Missing,
 }
 

@@ -1,12 +1,12 @@
 //! Renames, on file systems that cannot do all of them in one call.
 //!
-//! That a name is free, or that two names change what they hold, is for the kernel to see to in the
-//! same call (renameat2(2) with `RENAME_NOREPLACE` or `RENAME_EXCHANGE`). NFS and some file systems in
-//! user space answer `EINVAL` to both. There a file gets its new name by a link, which fails where the
-//! name is taken, and then loses the old one; a directory is renamed as it is, which the kernel allows
-//! onto an empty directory only. What takes several calls can be cut off between them: whoever cannot
-//! live with that asks for the forms `…_at_once` and writes down what it is about to do where they
-//! say no.
+//! The kernel itself checks in the same call that a name is free, or lets two names exchange their
+//! entries (renameat2(2) with `RENAME_NOREPLACE` or `RENAME_EXCHANGE`). NFS and some file systems in
+//! user space answer `EINVAL` to both. There a file gets its new name by a link, which fails if the name
+//! is taken, and then loses the old one. A directory is renamed by a plain call, which the kernel allows
+//! onto an empty directory only. An effect that takes several calls can be cut off between them. A
+//! caller for whom that matters uses the forms `…_at_once`, and writes down its plan if they return
+//! `false`.
 
 use std::os::fd::OwnedFd;
 
@@ -20,12 +20,12 @@ use super::rights::{give_to_move, with_rights};
 /// A name in an open directory.
 pub(super) type NamedIn<'a> = (&'a OwnedFd, &'a str);
 
-/// Renames; what had the new name is gone.
+/// Renames, and replaces the entry that had the new name.
 pub(super) fn rename(from: NamedIn<'_>, to: NamedIn<'_>) -> Result<(), Errno> {
     call(from, to, RenameFlags::empty())
 }
 
-/// Renames to a name that is free, in one call. Whether the file system can: else nothing was done.
+/// Renames to a free name, in one call. Returns `false`, without effect, if the file system cannot.
 pub(super) fn to_free_at_once(from: NamedIn<'_>, to: NamedIn<'_>) -> Result<bool, Errno> {
     match call(from, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL) => {}
@@ -41,7 +41,7 @@ pub(super) fn to_free_at_once(from: NamedIn<'_>, to: NamedIn<'_>) -> Result<bool
     }
 }
 
-/// Renames to a name that is free. Cut off, a file has both names.
+/// Renames to a free name. If it is cut off, a file has both names.
 pub(super) fn to_free(from: NamedIn<'_>, to: NamedIn<'_>) -> Result<(), Errno> {
     if to_free_at_once(from, to)? {
         return Ok(());
@@ -59,7 +59,8 @@ pub(super) fn to_free(from: NamedIn<'_>, to: NamedIn<'_>) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Lets two names change what they hold. Whether the file system can: else nothing was done.
+/// Exchanges the entries of two names in one call. Returns `false`, without effect, if the file system
+/// cannot.
 pub(super) fn exchange_in_one_call(from: NamedIn<'_>, to: NamedIn<'_>) -> Result<bool, Errno> {
     match call(from, to, RenameFlags::EXCHANGE) {
         Err(Errno::INVAL) => Ok(false),
@@ -67,8 +68,8 @@ pub(super) fn exchange_in_one_call(from: NamedIn<'_>, to: NamedIn<'_>) -> Result
     }
 }
 
-/// Lets two names change what they hold, so that each always has one of the two. Whether the file
-/// system can: else nothing was done. Cut off, `aside` may be left, with what `to` held.
+/// Exchanges the entries of two names, so that each always has one of the two. Returns `false`, without
+/// effect, if the file system cannot. If it is cut off, `aside` may be left, with the entry of `to`.
 pub(super) fn exchange_at_once(
     from: NamedIn<'_>,
     to: NamedIn<'_>,

@@ -92,9 +92,9 @@ fn set_mode_of(handle: &OwnedFd, mode: u32) -> Result<(), Errno> {
     rustix::fs::chmod(name, Mode::from_raw_mode(mode))
 }
 
-/// Gives the server back what it needs of every directory on a way below `base`, as far as the
-/// way leads; through links only where `follow` says so, and never above `base`. Whether that
-/// changed anything.
+/// Restores the bits that the server needs on every directory of a path below `base`, as far as the path
+/// exists. Follows links only if `follow` is set, and never above `base`. Returns `true` if that changed
+/// any.
 pub(super) fn clear_way(base: BorrowedFd<'_>, way: &[u8], follow: bool) -> bool {
     let words = |text: &[u8]| -> Vec<CString> {
         text.split(|byte| *byte == b'/')

@@ -22,8 +22,8 @@ pub struct Root {
 }
 
 impl Root {
-    /// Opens a directory by its path and makes it where it is missing. The only place where a
-    /// path of the host is followed; it comes from the configuration.
+    /// Opens a directory by its path, and creates it if it is missing. This is the only function that
+    /// follows a path of the host; the path comes from the configuration.
     pub fn open_ambient(location: &Path) -> Result<Self, DiskError> {
         std::fs::DirBuilder::new()
             .recursive(true)
@@ -36,7 +36,7 @@ impl Root {
         Ok(Self::of(directory, location))
     }
 
-    /// A directory that is open already.
+    /// Creates a root from an open directory.
     pub(super) fn of(directory: OwnedFd, location: PathBuf) -> Self {
         Self {
             directory,
@@ -147,8 +147,8 @@ impl Root {
         }
     }
 
-    /// A name at `path` that nothing has yet, in any spelling. Directories above it that are
-    /// missing are made when the name is filled.
+    /// Returns a free name at `path`, which no entry has in any spelling. Missing directories above it
+    /// are created when the name is filled.
     pub fn vacancy(&self, path: &ZonePath) -> Result<Vacancy, DiskError> {
         let vacancy = self.vacancy_where(path, |directory| self.entry(directory))?;
         let free = vacancy.path();
@@ -165,12 +165,12 @@ impl Root {
         }
     }
 
-    /// A free name in exactly this spelling, whatever other spellings there are.
+    /// Returns a free name in exactly this spelling, even if other spellings exist.
     pub fn vacancy_as_named(&self, path: &ZonePath) -> Result<Vacancy, DiskError> {
         self.vacancy_where(path, |directory| self.entry_as_named(directory))
     }
 
-    /// A free name, below directories that `entry` finds.
+    /// Returns a free name, below directories that `entry` finds.
     pub(super) fn vacancy_where(
         &self,
         path: &ZonePath,
@@ -211,7 +211,7 @@ impl Root {
         Ok(Vacancy::new(place, missing, real.segments().count()))
     }
 
-    /// The directory at `path`, for reading names.
+    /// Opens the directory at `path`, for reading names.
     pub fn directory(&self, path: &ZonePath) -> Result<(OwnedFd, ZonePath), DiskError> {
         if path.is_root() {
             return Ok((clone_handle(&self.directory)?, ZonePath::root()));
@@ -234,7 +234,8 @@ impl Root {
         self.followed(path)?.open()
     }
 
-    /// Returns what is at `path` in this very spelling; `None` if nothing is, or what leads there is gone.
+    /// Returns the entry at `path` in exactly this spelling; `None` if there is none, or a directory
+    /// above it is gone.
     pub fn existing_entry(&self, path: &ZonePath) -> Result<Option<Entry>, DiskError> {
         match self.entry_as_named(path) {
             Err(error) if error.is_gone() => Ok(None),

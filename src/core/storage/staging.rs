@@ -1,8 +1,8 @@
 //! Effects, each of them one rename, each of them undone unless it is confirmed.
 //!
-//! New content is written beside the zone and exchanged with what it replaces; what is removed
-//! moves out of the zone whole. So a change is there or not there, and until it is confirmed the
-//! old state still exists and can be put back.
+//! New content is written beside the zone and exchanged with the entry that it replaces; a removed entry
+//! moves out of the zone whole. So a change is there or not there, and until it is confirmed the old
+//! state still exists and can be put back.
 
 mod append;
 mod copy;
@@ -47,7 +47,7 @@ pub struct Relief(Arc<MakeRoom>);
 type MakeRoom = dyn Fn(&Staging, u64) -> bool + Send + Sync;
 
 impl Relief {
-    /// Space is made by `make`.
+    /// Creates a relief that frees space by calling `make`.
     pub fn new(make: impl Fn(&Staging, u64) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(make))
     }
@@ -71,7 +71,7 @@ pub struct Staging {
 }
 
 impl Staging {
-    /// Staging in `root`, by the process that is called `owner`.
+    /// Creates staging in `root`, for the process called `owner`.
     #[must_use]
     pub fn new(root: Root, owner: &str) -> Self {
         Self {
@@ -83,14 +83,14 @@ impl Staging {
         }
     }
 
-    /// The same, which goes on where the disk is full and `relief` makes space.
+    /// Returns the same staging, which calls `relief` to free space on a full disk, and goes on.
     #[must_use]
     pub fn relieved_by(mut self, relief: Relief) -> Self {
         self.relief = Some(relief);
         self
     }
 
-    /// The same, which removes at once and has no relief.
+    /// Returns the same staging, but with removal at once and without relief.
     #[must_use]
     pub fn plain(&self) -> Self {
         Self {
@@ -155,7 +155,7 @@ impl Staging {
         }
     }
 
-    /// The same, where large directories are removed behind the answer.
+    /// Returns the same staging, which removes large directories after the response.
     #[must_use]
     pub fn removing_behind(mut self, removals: Removals) -> Self {
         self.removals = removals;
@@ -199,9 +199,9 @@ impl Staging {
         Ok(staged)
     }
 
-    /// Stages a file with the content of `source`, from where it stands; shares the blocks where
-    /// the file system can. The source is closed then: a client of NFS would keep what is replaced
-    /// while it is open, under a name in its directory.
+    /// Stages a file with the content of `source` from its offset on; shares the blocks if the file
+    /// system can. The source is closed then, because an NFS client would keep a replaced file under
+    /// another name in its directory while it is open.
     pub fn copy(&self, mut source: File) -> Result<Staged, DiskError> {
         let mut staged = self.create()?;
         let copied = self.copy_all(&mut source, &mut staged.file);
@@ -209,8 +209,8 @@ impl Staging {
         Ok(staged)
     }
 
-    /// Stages a copy of a file with its rights and its time of change; shares the blocks where the file
-    /// system can. `None` if it cannot, and the file has more bytes than `most`.
+    /// Stages a copy of a file with its permissions and its time of change; shares the blocks if the
+    /// file system can. `None` if it cannot, and the file has more bytes than `most`.
     pub fn copy_of(&self, entry: &Entry, most: u64) -> Result<Option<Staged>, DiskError> {
         let (mut source, mut staged) = (entry.open()?, self.create()?);
         let fail = |error: Errno| DiskError::of("copy", entry.path(), error);

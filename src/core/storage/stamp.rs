@@ -48,7 +48,7 @@ impl Stamp {
         }
     }
 
-    /// The state of an open file.
+    /// Returns the state of an open file.
     pub fn of_file(file: &File) -> Result<Self, DiskError> {
         rustix::fs::fstat(file)
             .map(|stat| Self::of(&stat))
@@ -76,32 +76,32 @@ impl Stamp {
         )
     }
 
-    /// Size in bytes.
+    /// Returns the size in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// When the content was written, to the second.
+    /// Returns the time when the content was written, to the second.
     #[must_use]
     pub fn modified(&self) -> Timestamp {
         Timestamp::from_second(self.modified.0).unwrap_or_default()
     }
 
-    /// The same to the nanosecond.
+    /// Returns the same time to the nanosecond.
     #[must_use]
     pub fn modified_exactly(&self) -> Timestamp {
         let (second, nanosecond) = self.modified;
         Timestamp::new(second, nanosecond as i32).unwrap_or_default()
     }
 
-    /// The inode.
+    /// Returns the inode.
     #[must_use]
     pub fn inode(&self) -> u64 {
         self.inode
     }
 
-    /// A text that another state does not have.
+    /// Returns a text that differs from that of every other state.
     #[must_use]
     pub fn tag(&self) -> String {
         let state = format!(

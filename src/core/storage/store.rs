@@ -28,7 +28,7 @@ impl Root {
         }
     }
 
-    /// Fails where nothing can be made in it.
+    /// Fails if no entry can be created in it.
     pub fn expect_writable(&self) -> Result<(), DiskError> {
         let found = rustix::fs::fstatvfs(self.handle()).map_err(DiskError::server)?;
         if found.f_flag.contains(StatVfsMountFlags::RDONLY) {
@@ -39,13 +39,13 @@ impl Root {
         rustix::fs::accessat(self.handle(), ".", wanted, flags).map_err(DiskError::server)
     }
 
-    /// Bytes that are free in its file system, for this account.
+    /// Returns the free bytes of its file system, for this account.
     pub fn free_space(&self) -> Result<u64, DiskError> {
         let found = rustix::fs::fstatvfs(self.handle()).map_err(DiskError::server)?;
         Ok(found.f_bavail.saturating_mul(found.f_frsize))
     }
 
-    /// Files that its file system takes, as far as their number is bounded.
+    /// Returns the number of files that its file system can still take, if it is bounded.
     pub fn free_files(&self) -> Result<u64, DiskError> {
         let found = rustix::fs::fstatvfs(self.handle()).map_err(DiskError::server)?;
         Ok(if found.f_files == 0 {
@@ -70,9 +70,9 @@ impl Root {
         Ok(())
     }
 
-    /// Makes a file of the server's own with this content, unless there is one; whether it did. The file
-    /// appears whole, and of two that make it at once one does: a link refuses a name that is there.
-    /// `temporary` is a name that nothing has.
+    /// Creates a file of the server's own with this content, unless there is one. Returns `true` if it
+    /// did. The file appears whole, and of two processes that create it at the same time one does,
+    /// because a link refuses an existing name. `temporary` is a free name.
     pub fn make_private_file_once(
         &self,
         name: &str,
@@ -91,7 +91,7 @@ impl Root {
         }
     }
 
-    /// So many bytes, at most, of a file of the server's own, if it is there.
+    /// Reads at most so many bytes of a file of the server's own, if it exists.
     pub fn read_private_file(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
         let Some(file) = if_there(open_at(self.handle(), name, OFlags::RDONLY))? else {
             return Ok(None);

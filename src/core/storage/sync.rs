@@ -65,7 +65,7 @@ impl Flusher {
         })
     }
 
-    /// Says that something changed. Strict: comes back when it is on disk.
+    /// Marks the data as changed. If durability is strict, returns when the change is on disk.
     pub fn changed(&self) {
         let mut state = self.shared.state.lock();
         // Else the thread has something to do, and looks again when it is done.

@@ -410,7 +410,7 @@ fn links_are_followed_inside_and_nowhere_else() {
         matches!(error, DiskError::NotADirectory { .. }),
         "{error:?}"
     );
-    // Links themselves can be taken away; what they lead to stays.
+    // Links themselves can be removed; their targets stay.
     for name in ["out", "directory", "dangling"] {
         let entry = scene.data.entry(&path(name)).expect("a link");
         assert_eq!(entry.kind(), Kind::Symlink);

@@ -35,19 +35,19 @@ impl WalkEntry {
         Self { path, kind, stat }
     }
 
-    /// Size of a file in bytes.
+    /// Returns the size of a file in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.stat.st_size as u64
     }
 
-    /// Its state.
+    /// Returns its state.
     #[must_use]
     pub fn stamp(&self) -> Stamp {
         Stamp::of(&self.stat)
     }
 
-    /// Time of the last change, in seconds since 1970.
+    /// Returns the time of the last change, in seconds since 1970.
     #[must_use]
     pub fn modified(&self) -> f64 {
         self.stat.st_mtime as f64 + self.stat.st_mtime_nsec as f64 / 1e9
@@ -95,7 +95,7 @@ pub struct Weight {
 }
 
 impl Weight {
-    /// One file.
+    /// Returns the weight of one file.
     #[must_use]
     pub fn of_file(size: u64) -> Self {
         let mut weight = Self::default();
@@ -146,13 +146,13 @@ impl Root {
         Ok(())
     }
 
-    /// Space of everything below the root, whatever the names. Files with several names count
-    /// once for each.
+    /// Returns the space of everything below the root, whatever its names. Files with several names
+    /// count once for each.
     pub fn measure(&self) -> Result<Totals, DiskError> {
         self.measure_below(&ZonePath::root())
     }
 
-    /// Paths of all directories below the root.
+    /// Returns the paths of all directories below the root.
     pub fn directories(&self) -> Result<HashSet<Box<[u8]>>, DiskError> {
         let mut directories = HashSet::new();
         self.survey(&ZonePath::root(), |path, kind, _| {
@@ -163,7 +163,8 @@ impl Root {
         Ok(directories)
     }
 
-    /// Space and number of everything below the root, and when something changed last, in one walk.
+    /// Returns the space and number of everything below the root, and the time of its last change, from
+    /// one walk.
     pub fn summary(&self) -> Result<TreeSummary, DiskError> {
         let stat = rustix::fs::fstat(self.handle());
         let stat = stat.map_err(|error| DiskError::of("look at", &ZonePath::root(), error))?;
@@ -185,7 +186,7 @@ impl Root {
         Ok(summary)
     }
 
-    /// Space of an entry: a file's own, or that of everything below a directory.
+    /// Returns the space of an entry: a file's own, or that of everything below a directory.
     pub fn totals(&self, entry: &Entry) -> Result<Totals, DiskError> {
         match entry.kind() {
             Kind::File => Ok(Totals {
@@ -244,9 +245,9 @@ impl Root {
         fault.map_or(Ok(weight), Err)
     }
 
-    /// Every name below one directory, also those that are not UTF-8. Paths are those below the
-    /// root, without a leading slash. Gives the directories that belong to another account and
-    /// that the server may not look into.
+    /// Visits every name below one directory, even if it is not UTF-8. Paths are below the root, without
+    /// a leading slash. Returns the directories that belong to another account and that the server may
+    /// not open.
     pub fn survey(
         &self,
         path: &ZonePath,
@@ -283,8 +284,8 @@ impl Root {
         Ok(closed)
     }
 
-    /// Gives the server back what it needs of every file and directory, after a command that may have
-    /// taken it away.
+    /// Restores the bits that the server needs on every file and directory, after a command that may
+    /// have removed them.
     pub fn grant_owner(&self) -> Result<(), DiskError> {
         let mut lacking = Vec::new();
         self.survey(&ZonePath::root(), |path, kind, stat| {
@@ -351,7 +352,7 @@ pub(super) struct Below {
 }
 
 impl Below {
-    /// A directory whose path may be no text, and is no longer than the kernel takes.
+    /// Creates the path of a directory, which may be no text, and is no longer than the kernel allows.
     pub(super) fn at(path: &[u8]) -> Self {
         let relative = if path.is_empty() { b"." } else { path };
         Self {

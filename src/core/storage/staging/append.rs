@@ -1,8 +1,8 @@
-//! Additions to the end of a large file, where it lies.
+//! Additions to the end of a large file, in place.
 //!
-//! To write a large file anew for a line at its end would take as long as the file is large. So its
-//! length and what is added are written down first, and then it is added. Nothing of what was there
-//! is touched: whoever finds the note of a process that is gone cuts the file back to its length.
+//! Writing a large file anew for a line at its end would take as long as the file is large. So its
+//! length and the addition are written down first, and then the addition is made. The existing content
+//! is not touched: a process that finds the note of a dead one cuts the file back to its length.
 //!
 //! An inode with several names is never written to: the other names are of somebody's copies.
 
@@ -39,9 +39,9 @@ pub struct Appendable {
 }
 
 impl Staging {
-    /// Returns the file to whose end `added` may be written where it lies; `None` if it has to be
-    /// copied: a small one, one with several names or that may not be written to, and while something
-    /// is still to be undone. The caller has the write lock of the zone.
+    /// Returns the file, if `added` may be written to its end in place. `None` if it has to be copied:
+    /// if it is small, has several names, may not be written to, or has a change that is still to be
+    /// undone. The caller holds the write lock of the zone.
     pub fn appendable(
         &self,
         entry: &Entry,
@@ -70,7 +70,7 @@ impl Staging {
 }
 
 impl Appendable {
-    /// Writes to the end of the file. What was added is on disk before it counts.
+    /// Writes to the end of the file. The addition is on disk when this returns.
     pub(super) fn append(&self) -> io::Result<()> {
         let mut file = self.open.as_ref().ok_or(io::ErrorKind::NotFound)?;
         file.write_all(&self.added)?;
@@ -95,7 +95,7 @@ impl Appendable {
         self.cut(&file).map_err(DiskError::server)
     }
 
-    /// Takes away what was added, as far as it was. What somebody else added stays.
+    /// Cuts off the addition, as far as it was written. Additions of other programs stay.
     fn cut(&self, file: &File) -> io::Result<()> {
         let there = file.metadata()?.len().saturating_sub(self.length) as usize;
         let Some(expected) = self.added.get(..there).filter(|added| !added.is_empty()) else {
@@ -103,7 +103,7 @@ impl Appendable {
         };
         let mut found = vec![0; there];
         file.read_exact_at(&mut found, self.length)?;
-        // After a power cut, what has been written may be zeroes.
+        // After a power cut, written bytes may be zeroes.
         let is_own = |(found, expected): (&u8, &u8)| found == expected || *found == 0;
         if found.iter().zip(expected).all(is_own) {
             file.set_len(self.length)?;

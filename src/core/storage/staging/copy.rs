@@ -12,9 +12,9 @@ use crate::{DiskError, Entry, Kind, Root};
 use fileshed_types::zone::ZonePath;
 
 impl Staging {
-    /// Makes a private copy of an entry below `data`, files and directories; blocks are shared where the
-    /// file system can. `skip` gets paths below the entry and says what is left out. Fails at links
-    /// and special files.
+    /// Makes a private copy of an entry below `data`, files and directories; blocks are shared if the
+    /// file system can. `skip` gets paths below the entry and returns `true` for those to leave out.
+    /// Fails at links and special files.
     pub fn copy_tree(
         &self,
         data: &Root,

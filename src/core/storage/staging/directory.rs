@@ -33,7 +33,7 @@ impl StagedDirectory {
 }
 
 impl Staging {
-    /// A new, empty, private directory.
+    /// Creates a new, empty, private directory.
     pub fn directory(&self) -> Result<StagedDirectory, DiskError> {
         let name = self.fresh_name();
         let fail = |error: Errno| DiskError::of("stage", &ZonePath::root(), error);
@@ -123,7 +123,7 @@ impl StagedDirectory {
         open_file(&place.parent, &place.name, to)
     }
 
-    /// Gives away a file that it holds, to be installed alone.
+    /// Moves a file out of it, to be installed alone.
     pub fn take(&self, path: &ZonePath) -> Result<Staged, DiskError> {
         let entry = self.root.entry(path)?;
         let at = self.staging.take_in(entry.place(), "stage")?;
@@ -131,13 +131,13 @@ impl StagedDirectory {
         Ok(self.staging.staged(file, at.name))
     }
 
-    /// Prepares to move what it holds into `directory`, which is below `data` and not empty.
-    /// Fails where something of the same name is there, unless both are directories.
+    /// Prepares to move its entries into `directory`, which is below `data` and not empty. Fails if an
+    /// entry of the same name exists there, unless both are directories.
     pub fn merge_into(self, data: &Root, directory: &Entry) -> Result<Merge, DiskError> {
         self.merge(data, directory, false)
     }
 
-    /// Prepares to move what it holds into `directory`; files may replace files.
+    /// Does the same, but files may replace files.
     pub fn merge_over(self, data: &Root, directory: &Entry) -> Result<Merge, DiskError> {
         self.merge(data, directory, true)
     }
@@ -219,7 +219,7 @@ impl StagedDirectory {
 /// Names of one directory that have several spellings, read once.
 type SpelledNames = Option<HashMap<String, Vec<ZonePath>>>;
 
-/// The path of `name` in a directory of the zone: in the spelling that is there, if one is.
+/// Returns the path of `name` in a directory of the zone: in the spelling that exists, if there is one.
 fn there_as(
     data: &Root,
     directory: &ZonePath,
@@ -252,12 +252,12 @@ pub struct ReplacedFile {
     pub kept: Option<String>,
 }
 
-/// One entry of a staged directory, and where it goes.
+/// One entry of a staged directory, and its destination.
 #[derive(Debug)]
 pub(crate) struct MergeItem {
     stamp: Stamp,
     kind: Kind,
-    /// The file that is there, which it exchanges places with.
+    /// The existing file with which it exchanges places.
     replaced: Option<ReplacedFile>,
     /// Below the staged directory.
     inside: ZonePath,
@@ -265,12 +265,12 @@ pub(crate) struct MergeItem {
     path: ZonePath,
 }
 
-/// A staged directory whose entries are about to move into a directory that is there: into
-/// directories of the same name, and in the place of files only where that was asked for.
+/// A staged directory whose entries are about to move into an existing directory: into directories of
+/// the same name, and in place of files only on request.
 #[derive(Debug)]
 pub struct Merge {
     staged: StagedDirectory,
-    /// The directory that is there, in the zone.
+    /// The existing directory, in the zone.
     directory: ZonePath,
     /// That directory, relative to the tenant root.
     into: String,

@@ -39,14 +39,14 @@ fn failed(action: &'static str, from: &Place, to: &Place, error: Errno) -> DiskE
 }
 
 impl Staging {
-    /// Takes something in from where it is, under a name that nothing else has.
+    /// Moves an entry into staging, under a new name.
     pub(super) fn take_in(&self, from: &Place, action: &'static str) -> Result<Place, DiskError> {
         let to = self.place(self.fresh_name());
         move_onto(from, &to, action)?;
         Ok(to)
     }
 
-    /// Moves something to a name that is free.
+    /// Moves an entry to a free name.
     fn move_to_free(
         &self,
         from: &Place,
@@ -283,14 +283,14 @@ impl Entry {
         Renamed::new(self, vacancy, staging).map(Renamed::keep)
     }
 
-    /// Gives this the name of `taken`, which is gone then.
+    /// Gives this the name of `taken`, and so replaces it.
     pub fn replace(&self, taken: &Self) -> Result<(), DiskError> {
         move_onto(self.place(), taken.place(), "replace")
     }
 }
 
 impl Vacancy {
-    /// Makes a symbolic link here that says `target`.
+    /// Creates a symbolic link to `target` here.
     pub fn make_link(self, target: &[u8]) -> Result<(), DiskError> {
         let (place, _made) = self.make_directories()?;
         rustix::fs::symlinkat(target, &place.parent, &*place.name)

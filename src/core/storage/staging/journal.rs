@@ -230,8 +230,8 @@ impl Staging {
     }
 }
 
-/// Returns the path, below the directory that holds staging, where the steps of a journal may put something
-/// aside.
+/// Returns the path, below the directory that holds staging, at which the steps of a journal may set an
+/// entry aside.
 fn aside_of(staging: &Staging, journal: &str) -> Result<String, DiskError> {
     staging.below_home(&staging.place(format!("{journal}.aside")))
 }
@@ -340,8 +340,8 @@ impl Place {
             .map_err(|error| DiskError::of("undo", &ZonePath::root(), error))
     }
 
-    /// Moves it to the name that it had. Where somebody took that meanwhile, it gets another
-    /// one beside: nothing is lost.
+    /// Moves it to its former name. If that was taken meanwhile, it gets another one beside, so that
+    /// nothing is lost.
     fn put_back(&self, home: &Root, name: &str) -> Result<(), DiskError> {
         let own = ZonePath::found(name.to_owned());
         let above = own.parent().unwrap_or_else(ZonePath::root);

@@ -145,7 +145,7 @@ pub(crate) fn remove_tree(parent: &Arc<OwnedFd>, name: &str) -> Result<(), DiskE
     TreeRemoval::begin(parent, name)?.finish()
 }
 
-/// A name in staging. Dropped, what has the name is removed.
+/// A name in staging. When it is dropped, its entry is removed.
 #[derive(Debug)]
 #[must_use = "it is removed when it is dropped"]
 pub struct StagedName {
@@ -170,7 +170,7 @@ impl StagedName {
         self.place = to;
     }
 
-    /// Leaves what has the name where it is.
+    /// Leaves the entry of the name where it is.
     pub(super) fn leave(mut self) {
         self.stays = true;
     }
@@ -234,7 +234,7 @@ impl Remover {
         })
     }
 
-    /// A way to it.
+    /// Returns a handle for handing removals to the thread.
     #[must_use]
     pub fn removals(&self) -> Removals {
         self.removals.clone()
@@ -273,7 +273,7 @@ fn remove_until_stopped(receiver: &Receiver<TreeRemoval>, stopping: &AtomicBool)
 /// The least that anybody waits for.
 const NICE: i32 = 19;
 
-/// Gives this thread the time that nobody else wants.
+/// Sets the lowest priority for this thread, so that it only gets time that nobody else needs.
 pub fn give_way() {
     let this = Some(rustix::thread::gettid());
     if let Err(error) = rustix::process::setpriority_process(this, NICE) {

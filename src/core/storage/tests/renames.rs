@@ -1,4 +1,4 @@
-//! Steps of journals that were cut off, where the file system needs several calls for one of them.
+//! Interrupted steps of journals, if the file system needs several calls for one step.
 
 use std::os::unix::fs::MetadataExt as _;
 

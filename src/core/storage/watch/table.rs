@@ -45,7 +45,7 @@ impl NameTable {
         self.listings.get(above)?.get(name).copied()
     }
 
-    /// Every path of a file with this inode.
+    /// Returns every path of a file with this inode.
     pub(super) fn paths_of(&self, inode: u64) -> Vec<Box<[u8]>> {
         let mut paths = Vec::new();
         for (above, listing) in &self.listings {
@@ -57,7 +57,7 @@ impl NameTable {
         paths
     }
 
-    /// Every path, with what is known of it.
+    /// Returns every path, with its known state.
     #[cfg(test)]
     pub(super) fn names(&self) -> std::collections::BTreeMap<String, (u64, Kind)> {
         let mut names = std::collections::BTreeMap::new();
@@ -118,7 +118,7 @@ impl NameTable {
     }
 }
 
-/// The directory of a path, and the name there.
+/// Splits a path into its directory and its name there.
 pub(super) fn split(path: &[u8]) -> (&[u8], &[u8]) {
     match path.iter().rposition(|byte| *byte == b'/') {
         Some(at) => (&path[..at], &path[at + 1..]),
@@ -126,7 +126,7 @@ pub(super) fn split(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// The path of a name in a directory.
+/// Joins a directory and a name.
 pub(super) fn join(above: &[u8], name: &[u8]) -> Box<[u8]> {
     match above {
         b"" => name.into(),

@@ -30,7 +30,7 @@ fn expect_true(watch: &Watch, root: &Root) {
     assert_eq!(known, noted);
 }
 
-/// Something that happens to a tree, by whatever program. What cannot be done is left out.
+/// A change of a tree, by any program. It has no effect if it cannot be made.
 fn act(place: &std::path::Path, act: u8, one: &str, other: &str, open: &mut Vec<fs::File>) {
     let (one, other) = (place.join(one), place.join(other));
     let _may_fail = match act {
