@@ -61,7 +61,7 @@ impl ContentFormat {
     }
 }
 
-/// The bytes that a `content` parameter stands for.
+/// Decodes the bytes that a `content` parameter stands for.
 pub fn decode(content: &str, format: ContentFormat) -> Result<Vec<u8>, TextError> {
     match format {
         ContentFormat::Hex => decode_hex(content),

@@ -186,7 +186,8 @@ fn numbered_lines(text: &[u8], find: &str) -> Option<Range<usize>> {
     })
 }
 
-/// As many lines as `find` has, where its longest line is likest to a line of the text.
+/// Returns as many lines as `find` has, placed so that its longest line matches the most similar line of
+/// the text.
 fn likest_lines(text: &[u8], find: &str) -> Option<Range<usize>> {
     let wanted: Vec<&str> = find.trim_matches(['\r', '\n']).lines().collect();
     let (index, anchor) = wanted

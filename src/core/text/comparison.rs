@@ -226,7 +226,7 @@ fn whole(line: &str) -> Vec<Segment> {
     }]
 }
 
-/// The parts of a line and of the one that replaces it.
+/// Returns the segments of a line and of the one that replaces it.
 fn segments(old: &str, new: &str, deadline: Instant) -> (Vec<Segment>, Vec<Segment>) {
     if old.chars().count().max(new.chars().count()) > LONG {
         return (whole(old), whole(new));
@@ -250,7 +250,7 @@ fn segments(old: &str, new: &str, deadline: Instant) -> (Vec<Segment>, Vec<Segme
     (left, right)
 }
 
-/// A line in words, blanks, and every other character by itself.
+/// Splits a line into words, blanks, and every other character by itself.
 fn words(line: &str) -> Vec<&str> {
     let class = |c: char| {
         if c.is_alphanumeric() || c == '_' {

@@ -119,7 +119,7 @@ impl Translator<'_> {
         }
     }
 
-    /// A count such as `{2}`, `{2,}`, `{,3}`, `{2,3}`, or else a brace that means itself.
+    /// Reads a count such as `{2}`, `{2,}`, `{,3}`, `{2,3}`, or else a literal brace.
     fn count(&mut self) -> Result<(), DialectError> {
         let mut ahead = self.rest.clone();
         let inner: String = ahead.by_ref().take_while(|&c| c != '}').collect();
@@ -204,7 +204,7 @@ impl Translator<'_> {
         self.enter(self.scope);
     }
 
-    /// `(?im)` for the rest of the group, or `(?im-s:` for a group of its own.
+    /// Reads `(?im)` for the rest of the group, or `(?im-s:` for a group of its own.
     fn open_flags(&mut self, first: char) -> Result<(), DialectError> {
         let mut scope = self.scope;
         let mut flags = String::new();
@@ -276,7 +276,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// NUL, or a character by its octal number.
+    /// Reads NUL, or a character by its octal number.
     fn octal(&mut self) {
         let mut code = 0;
         for _ in 0..2 {
@@ -291,7 +291,7 @@ impl Translator<'_> {
         self.out.extend([r"\x{", &format!("{code:x}"), "}"]);
     }
 
-    /// A character that means itself wherever it stands.
+    /// Writes a character that stands for itself everywhere.
     fn literal(&mut self, character: char) {
         if character.is_ascii_punctuation() || character.is_whitespace() {
             self.code_point(character.into());

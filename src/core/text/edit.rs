@@ -198,7 +198,7 @@ impl TextEdit<'_> {
         }
     }
 
-    /// The first and the last line of the place.
+    /// Returns the first and the last line of the place.
     fn lines(&self) -> Result<Option<(LineParameter, LineParameter)>, TextError> {
         let line = |parameter, number: Option<i64>| {
             let line = number.map(|number| LineParameter::new(parameter, number));
@@ -362,8 +362,8 @@ impl TextEdit<'_> {
     }
 }
 
-/// The text to add to a file with this beginning: on a line of its own where the file ends within
-/// one, with the line ends and in the encoding that the file has.
+/// Returns the bytes to append to a file with this beginning: on a line of their own if the file ends
+/// within one, with the file's line ends and in its encoding.
 pub fn addition(
     beginning: &[u8],
     encoding: &Encoding,
@@ -377,7 +377,7 @@ pub fn addition(
 }
 
 impl Leniency {
-    /// Why a pattern may have been meant as literal text, where this failure says so.
+    /// Returns the reason why a pattern may have been meant as literal text, if this failure suggests that.
     fn of(error: &TextError) -> Option<Self> {
         match error {
             TextError::InvalidPattern { .. } | TextError::ExpensivePattern { .. } => {
@@ -388,7 +388,7 @@ impl Leniency {
         }
     }
 
-    /// The sentence of the answer about it.
+    /// Returns the sentence about it for the response.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -404,7 +404,7 @@ impl Leniency {
     }
 }
 
-/// The numbers of the lines that some places begin in, each once.
+/// Returns the numbers of the lines in which some places begin, each once.
 fn some_lines(text: &[u8], places: impl Iterator<Item = Range<usize>>) -> Vec<u64> {
     const MOST: usize = 10;
     let mut lines: Vec<u64> = places

@@ -20,18 +20,19 @@ pub enum Encoding {
     Ascii,
     /// With or without its mark.
     Utf8,
-    /// With its mark; true where the higher byte comes first.
+    /// UTF-16 with its byte order mark; `true` for big-endian.
     Utf16(bool),
-    /// With its mark; true where the highest byte comes first.
+    /// UTF-32 with its byte order mark; `true` for big-endian.
     Utf32(bool),
-    /// One byte or several, by the look of the text; the name as registered, in small letters.
+    /// An encoding of one or several bytes for each character, guessed from the text: its registered
+    /// name, in small letters.
     Guessed(String),
 }
 
 impl Encoding {
-    /// The encoding that a file with this beginning has; `whole` where there is nothing more.
-    /// Without a mark, UTF-16 and UTF-32 are binary: they have NUL bytes. So is a PDF, even one that
-    /// has nothing but text in it: its bytes are counted in itself.
+    /// Returns the encoding of a file with this beginning; `whole` if that is the whole file. Without a
+    /// byte order mark, UTF-16 and UTF-32 are binary, because they have NUL bytes. A PDF is binary even
+    /// if it has only text in it, because it holds offsets of its own bytes.
     #[must_use]
     pub fn of(beginning: &[u8], whole: bool) -> Self {
         match beginning {
@@ -256,7 +257,7 @@ impl TextDecoder {
         }
     }
 
-    /// The characters that this piece ends; what stands for none becomes U+FFFD.
+    /// Decodes the characters that end in this piece; bytes that stand for none become U+FFFD.
     pub(super) fn decode<'p>(&mut self, piece: &'p [u8], is_last: bool) -> Cow<'p, str> {
         let mark = self.mark.min(piece.len());
         self.mark -= mark;
@@ -285,7 +286,7 @@ impl TextDecoder {
     }
 }
 
-/// A decoder that leaves marks to its caller.
+/// Returns a decoder that leaves byte order marks to its caller.
 fn decoder(encoding: &Encoding) -> encoding_rs::Decoder {
     match encoding {
         Encoding::Guessed(_) | Encoding::Utf16(_) => named(encoding.name()),
@@ -294,7 +295,7 @@ fn decoder(encoding: &Encoding) -> encoding_rs::Decoder {
     .new_decoder_without_bom_handling()
 }
 
-/// The characters of UTF-32 behind its mark.
+/// Decodes UTF-32 that follows its byte order mark.
 fn from_utf32(bytes: &[u8], is_big: bool) -> String {
     let units = bytes.chunks(4).map(|unit| {
         let unit = unit.try_into().unwrap_or([0xff; 4]);
@@ -308,7 +309,7 @@ fn from_utf32(bytes: &[u8], is_big: bool) -> String {
     units.collect()
 }
 
-/// The encoding of a name that a guess has.
+/// Returns the encoding of a guessed name.
 fn named(name: &str) -> &'static encoding_rs::Encoding {
     encoding_rs::Encoding::for_label(name.as_bytes()).unwrap_or(encoding_rs::UTF_8)
 }
@@ -360,8 +361,8 @@ impl EncodingEvidence {
         open
     }
 
-    /// `true` if the text is UTF-8 but for a few bytes: a flaw spoils its own bytes, not the text
-    /// around it.
+    /// Returns `true` if the text is UTF-8 except for a few bytes: such a fault spoils its own bytes,
+    /// not the text around it.
     #[must_use]
     pub fn is_flawed_utf8(&self) -> bool {
         self.invalid > 0 && self.following > 0 && self.following >= self.invalid

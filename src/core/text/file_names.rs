@@ -55,7 +55,7 @@ enum CharacterTable {
 }
 
 impl NameEncoding {
-    /// The encoding that somebody calls so: by the names of browsers, or as a code page (`cp932`).
+    /// Returns the encoding of this name: one that browsers know, or a code page (`cp932`).
     #[must_use]
     pub fn named(label: &str) -> Option<Self> {
         let label = label.trim().to_ascii_lowercase().replace('_', "-");
@@ -81,7 +81,7 @@ impl NameEncoding {
             .map(|encoding| Self(CharacterTable::Other(encoding)))
     }
 
-    /// Its name, in small letters.
+    /// Returns its name, in small letters.
     #[must_use]
     pub fn name(&self) -> String {
         match self.0 {
@@ -90,7 +90,7 @@ impl NameEncoding {
         }
     }
 
-    /// The name that bytes of this encoding stand for; what stands for nothing becomes U+FFFD.
+    /// Decodes a name in this encoding; bytes that stand for no character become U+FFFD.
     #[must_use]
     pub fn decode<'b>(&self, bytes: &'b [u8]) -> Cow<'b, str> {
         let page = match self.0 {
@@ -121,7 +121,7 @@ impl NameEvidence {
         }
     }
 
-    /// The encoding that is likeliest; `None` if all names are in UTF-8.
+    /// Returns the likeliest encoding; `None` if all names are in UTF-8.
     ///
     /// Programs of DOS and Windows write the code page of the console, which the detector does not
     /// know: it was made for pages of the web.

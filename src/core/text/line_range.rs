@@ -25,7 +25,7 @@ pub struct LineRequest {
 }
 
 impl LineRequest {
-    /// The numbered lines of a text that is in memory.
+    /// Returns the numbered lines of a text that is in memory.
     #[must_use]
     pub fn of(&self, text: &str, most: usize) -> SelectedLines {
         let total = || Ok::<_, Infallible>(line_count(text.as_bytes()));
@@ -33,8 +33,8 @@ impl LineRequest {
         range.of(text)
     }
 
-    /// The range, numbered, in a text whose lines are counted by `total` where the offset counts from
-    /// the end.
+    /// Returns the range with line numbers from the beginning. If the offset counts from the end,
+    /// `total` counts the lines of the text.
     pub fn range<E>(
         &self,
         most: usize,
@@ -76,20 +76,20 @@ pub struct SelectedLines {
     pub first: u64,
     /// Lines of the whole text.
     pub total: u64,
-    /// The lines with their line ends; the last one is cut where it alone is more than an answer holds.
+    /// The lines with their line ends. A single line that is longer than a response allows is cut.
     pub content: String,
-    /// The line and the character of it at which what is left of the range begins.
+    /// The line, and the character in it, at which the rest of the range begins.
     pub rest: Option<(u64, u64)>,
 }
 
 impl LineRange {
-    /// Returns `true` if every line is asked for.
+    /// Returns `true` if the range is the whole text.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.first == 1 && self.last == u64::MAX
     }
 
-    /// The lines of a text that is in memory.
+    /// Returns the lines of a text that is in memory.
     #[must_use]
     pub fn of(&self, text: &str) -> SelectedLines {
         let mut selection = LineSelection::new(self);
@@ -97,7 +97,7 @@ impl LineRange {
         selection.lines
     }
 
-    /// The lines of a text in this encoding.
+    /// Reads the lines of a text in this encoding.
     pub fn read(&self, source: &mut impl Read, encoding: Encoding) -> io::Result<SelectedLines> {
         let mut selection = LineSelection::new(self);
         decode(source, encoding, |text| selection.add(text))?;
@@ -105,7 +105,7 @@ impl LineRange {
     }
 }
 
-/// The lines of a text in this encoding.
+/// Counts the lines of a text in this encoding.
 pub fn count_lines(source: &mut impl Read, encoding: Encoding) -> io::Result<u64> {
     let (mut ends, mut within_line) = (0, false);
     decode(source, encoding, |text| {
@@ -221,7 +221,7 @@ impl<'r> LineSelection<'r> {
 }
 
 impl SelectedLines {
-    /// The number of lines that are shown.
+    /// Returns the number of lines that are shown.
     #[must_use]
     pub fn count(&self) -> u64 {
         let is_empty = self.content.is_empty() && self.rest.is_none();
@@ -232,7 +232,7 @@ impl SelectedLines {
         }
     }
 
-    /// The lines with their numbers and without their line ends: `     1→text`.
+    /// Returns the lines with their numbers and without their line ends: `     1→text`.
     #[must_use]
     pub fn numbered(&self) -> String {
         let mut numbered = String::with_capacity(self.content.len() + NUMBER);
@@ -344,7 +344,7 @@ mod tests {
             prop_assert_eq!(count, Some(text.lines().count() as u64));
         }
 
-        /// Read on where the answer ended, a text comes whole.
+        /// Responses that continue one another give the whole text.
         #[test]
         fn nothing_is_lost_between_answers(text in "[abö\n]{0,40}", most in 2_usize..9) {
             let (mut read, mut next) = (String::new(), Some((1, 1)));

@@ -43,7 +43,8 @@ pub fn without_line_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// The whole lines that a place is in. What ends behind a line end does not touch the next line.
+/// Returns the range of the whole lines that a place touches. A place that ends after a line end does
+/// not touch the next line.
 pub(super) fn around(text: &[u8], place: &Range<usize>) -> Range<usize> {
     let last = place.end.max(place.start + 1) - 1;
     let start = memchr::memrchr(b'\n', &text[..place.start]).map_or(0, |end| end + 1);
@@ -64,7 +65,7 @@ names! {
 }
 
 impl LineEnds {
-    /// The line ends of a text: CR LF where all are, else LF.
+    /// Returns the line ends of a text: CR LF if all are, else LF.
     pub(super) fn of(text: &[u8]) -> Self {
         let mut ends = memchr_iter(b'\n', text).peekable();
         let has_ends = ends.peek().is_some();

@@ -116,7 +116,7 @@ mod tests {
     }
 
     proptest! {
-        /// Looked for in the text with LF ends, it stands at the same lines and columns.
+        /// Literal text with LF ends is found at the same lines and columns, whatever line ends the file has.
         #[test]
         fn the_ends_of_lines_make_no_difference(
             text in "[ab\n]{0,20}",

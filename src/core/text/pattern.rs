@@ -195,7 +195,7 @@ fn builder(translated: &str, flags: &str, crlf: bool) -> RegexBuilder {
 
 /// Runs the engine, which ends by unwinding when the budget is used up.
 ///
-/// The engine has no other way to be stopped between two steps. Nothing of it is used afterwards.
+/// The engine has no other way to be stopped between two steps. It is not used after unwinding.
 fn guarded<T>(
     source: &str,
     engine: impl FnOnce() -> fancy_regex::Result<T>,
@@ -344,13 +344,13 @@ impl<'t> SearchedText<'t> {
         }
     }
 
-    /// The place in the file of a place in the searched text.
+    /// Maps a place in the searched text to its place in the file.
     fn original(&self, at: usize) -> usize {
         at - 3 * self.stand_ins.partition_point(|&stand_in| stand_in < at)
     }
 }
 
-/// One of the last private characters, all of which have four bytes.
+/// Returns one of the last private characters, all of which have four bytes.
 fn stand_in(byte: u8) -> char {
     char::from_u32(0x0010_FF00 + u32::from(byte)).unwrap_or(char::MAX)
 }

@@ -12,10 +12,10 @@ pub(super) enum TemplatePiece {
 
 /// Reads a replacement. Group 0 is the whole match.
 ///
-/// Text stays as it is, except for `$1`, `${1}`, `${name}`, `\1`, `\g<1>` and `\g<name>` where the
-/// pattern has groups: without groups there is nothing to refer to. `$` belongs to prices and shell
-/// variables as well, so what names no group is text; `\9` and `\g<other>` are then refused, since a
-/// reference was meant and the file would get something else.
+/// Parses the content of an edit. Text stays as it is, except for `$1`, `${1}`, `${name}`, `\1`, `\g<1>`
+/// and `\g<name>` if the pattern has groups; without groups there is nothing to refer to. A `$` also
+/// belongs to prices and shell variables, so it is text if it names no group. `\9` and `\g<other>` are
+/// refused then, because a reference was meant and the file would get something else.
 pub(super) fn parse(
     content: &str,
     pattern: &CompiledPattern<'_>,
@@ -47,7 +47,7 @@ pub(super) fn parse(
     Ok(pieces)
 }
 
-/// The group that a reference at the beginning of `text` names, and the length of the reference.
+/// Returns the group that a reference at the beginning of `text` names, and the length of the reference.
 pub(super) fn reference(
     text: &str,
     pattern: &CompiledPattern<'_>,

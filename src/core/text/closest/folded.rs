@@ -134,8 +134,8 @@ impl<'t> Folded<'t> {
         })
     }
 
-    /// The first place of a text, in whole characters; with as much white space at both ends as the text
-    /// has.
+    /// Returns the first place of a text, in whole characters; with as much white space at both ends as
+    /// the text has.
     pub(super) fn place(&self, find: &str) -> Option<Range<usize>> {
         let folded = Folded::new(find.as_bytes(), self.fold).text;
         let at = self.places_of(&folded).next()?;

@@ -1,5 +1,5 @@
-//! `s/old/new/` in names, with the flags `g` and `i`. Nothing is evaluated: pattern and references
-//! are those of text edits.
+//! Substitutions `s/old/new/` in names, with the flags `g` and `i`. No code is evaluated: pattern and
+//! references are those of text edits.
 
 use super::draft::Draft;
 use crate::TextError;
@@ -43,7 +43,7 @@ pub fn substitute(expression: &str, names: &[&str]) -> Result<Vec<String>, Strin
     names.iter().map(renamed).collect()
 }
 
-/// Splits at the delimiter behind the `s`, where no backslash is before it.
+/// Splits at the delimiter that follows the `s`, except after a backslash.
 fn parts(expression: &str) -> Option<(&str, &str, &str)> {
     let body = expression.strip_prefix('s')?;
     let delimiter = body.chars().next()?;
@@ -60,8 +60,8 @@ fn parts(expression: &str) -> Option<(&str, &str, &str)> {
     parts.next().is_none().then_some(found)
 }
 
-/// The beginning of the part that perl would take for a variable or code. It would mean something
-/// else here, so it is refused.
+/// Returns the beginning of the part that perl would take for a variable or code. It would mean
+/// something else here, so it is refused.
 fn variable(text: &str) -> Option<&str> {
     let mut rest = text;
     while let Some(at) = rest.find(['\\', '$', '@']) {
