@@ -72,8 +72,8 @@ impl LinkRow {
         format!("{mark}{}", self.zone)
     }
 
-    /// The row of a link as it was before it was stored.
-    fn from_stored(mut self) -> Self {
+    /// The row without the mark that its zone has in the table.
+    fn without_mark(mut self) -> Self {
         if let Some(zone) = self.zone.strip_prefix(GUARDED) {
             self.zone = zone.to_owned();
         }
@@ -118,21 +118,21 @@ impl Registry {
     /// Returns the link of that id, expired or not.
     pub fn link(&self, id: &str) -> Result<Option<LinkRow>> {
         let row = LinkRow::first(self, "WHERE id = ?1", [id])?;
-        Ok(row.map(LinkRow::from_stored))
+        Ok(row.map(LinkRow::without_mark))
     }
 
     /// Returns the links of a tenant that have not expired, oldest first.
     pub fn links(&self, tenant: &str, now: i64) -> Result<Vec<LinkRow>> {
         let condition = "WHERE home = ?1 AND expires_at > ?2 ORDER BY created_at, rowid";
         let rows = LinkRow::all(self, condition, (tenant, now))?;
-        Ok(rows.into_iter().map(LinkRow::from_stored).collect())
+        Ok(rows.into_iter().map(LinkRow::without_mark).collect())
     }
 
     /// Returns the links of all tenants that have not expired, oldest first, at most so many.
     pub fn links_of_all(&self, now: i64, most: u32) -> Result<Vec<LinkRow>> {
         let condition = "WHERE expires_at > ?1 ORDER BY created_at, rowid LIMIT ?2";
         let rows = LinkRow::all(self, condition, (now, most))?;
-        Ok(rows.into_iter().map(LinkRow::from_stored).collect())
+        Ok(rows.into_iter().map(LinkRow::without_mark).collect())
     }
 
     /// Gives a link of a tenant the terms of `link`; returns `false` if the tenant has none of that id.
