@@ -70,7 +70,7 @@ pub struct Response {
     /// When the link ends; absent where it does not end by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
-    /// Whether it opens with the password only.
+    /// `true` if it opens with the password only.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     password: bool,
     /// Downloads that are left; absent without a limit.

@@ -42,7 +42,7 @@ pub struct ListedLink {
     source_path: String,
     /// Whether files are sent to the link instead of taken from it.
     upload: bool,
-    /// Whether it opens with a password only.
+    /// `true` if it opens with a password only.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     password: bool,
     /// Number of downloads after which it is used up; absent without a limit.

@@ -84,7 +84,7 @@ impl Link {
         }
     }
 
-    /// What is at `below` its path, and nothing outside of it: no symbolic link leads out.
+    /// Returns the entry at `below` its path. Fails for all that is outside of it: no symbolic link leads out.
     pub fn entry_within(&self, zone: &Zone<'_>, below: &ZonePath) -> Result<Entry, Error> {
         let top = zone.entry(&self.path)?;
         if below.is_root() {
@@ -129,7 +129,7 @@ impl Transfer {
         self.add_link(zone, path, purpose, age, terms)
     }
 
-    /// How long a link may last that is to end after so many hours.
+    /// Returns the time after which a link ends.
     fn age(&self, hours: Option<u64>) -> Result<Duration, LinkError> {
         let most = self.store.settings.link_expiry_hours;
         match hours {
@@ -437,7 +437,7 @@ diagnostics! {
         /// A limit that no link has.
         #[error("parameter `downloads` must be 1 to {DOWNLOADS_MAX}, got: {given}")]
         Downloads {
-            /// What was sent.
+            /// The number that was sent.
             given: u64 = 0,
         } => {
             code: InvalidParameter,

@@ -86,7 +86,7 @@ pub enum LinkProof {
 }
 
 impl LinkProof {
-    /// How long the proof counts.
+    /// Returns the time for which the proof counts.
     #[must_use]
     pub fn age(self) -> Duration {
         match self {

@@ -41,6 +41,8 @@ struct Opened {
     prefix: String,
     /// `true` if a download was counted for the browser.
     is_counted: bool,
+    /// The name of the link's maker, as far as it is known.
+    maker: Option<String>,
 }
 
 /// The endpoint of a link that a request is for: the link itself, or one below it.
@@ -114,6 +116,7 @@ pub(super) async fn enter(Path(token): Path<String>, request: ServerRequest) -> 
         link,
         prefix: String::new(),
         is_counted: false,
+        maker: None,
         token,
     };
     let password = password_of(&server.core, request.body).await;
@@ -171,6 +174,7 @@ where
         token,
         prefix,
         is_counted,
+        maker: None,
     };
     let (link, token) = (&opened.link, &opened.token);
     let open = guard::expect_password(&server, &request.parts, token, link).await;
@@ -208,19 +212,23 @@ async fn found(
 /// frame. Any other file of a link without a limit is sent, unless a list is asked for.
 async fn show(
     mut call: Call,
-    opened: Opened,
+    mut opened: Opened,
     below: ZonePath,
     lists: bool,
 ) -> Result<Response, Error> {
     let (link, path) = (Arc::clone(&opened.link), below.clone());
-    let looked =
-        call.look(move |view| View::of(view.core, &link, &path).map_err(LinkError::hiding));
-    let looked = looked.await?;
-    let (core, headers) = (&call.server.core, &call.parts.headers);
+    let looked = call.look(move |view| {
+        let maker = view.core.transfer.maker_of(&link);
+        let found = View::of(view.core, &link, &path).map_err(LinkError::hiding)?;
+        Ok((found, maker))
+    });
+    let (looked, maker) = looked.await?;
+    opened.maker = maker;
+    let headers = &call.parts.headers;
     let language = Language::of(headers);
     let size = match looked {
         View::Directory(entries) if page::is_wanted(headers) => {
-            return Ok(opened.folder(core, language, &below, &entries));
+            return Ok(opened.folder(language, &below, &entries));
         }
         View::Directory(entries) => return Ok(views::data(&below, &entries)),
         View::File(size) => size,
@@ -235,7 +243,7 @@ async fn show(
     }
     // A browser that does not say what it loads gets no HTML that it could show by itself.
     let shows = is_page && !waits && views::says_what_it_loads(headers);
-    Ok(opened.file(core, language, (&below, size), shows))
+    Ok(opened.file(language, (&below, size), shows))
 }
 
 /// Answers with the bytes at a path of a link, which is a download.

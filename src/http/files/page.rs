@@ -199,7 +199,7 @@ pub(in crate::http) struct Page<'a> {
     pub(in crate::http) language: Language,
     /// Its title, as text.
     pub(in crate::http) title: &'a str,
-    /// What is below the title, as HTML.
+    /// Its content below the title, as HTML.
     pub(in crate::http) content: &'a str,
     /// Its script, if it has one.
     pub(in crate::http) script: &'a str,

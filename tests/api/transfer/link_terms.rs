@@ -359,7 +359,7 @@ fn a_download_is_an_answer_with_content() {
     let first = browser(&server).get(&format!("{file}/content"));
     assert_eq!((first.status, first.text.as_str()), (200, "content"));
     assert_eq!(left(), 1);
-    // What broke is fetched again by the same browser.
+    // The same browser fetches again after a broken download.
     let same = browser(&server).header("Cookie", &cookie(&first));
     assert_eq!(same.get(&file).text, "content");
     let rest = same
@@ -525,7 +525,7 @@ fn an_html_file_is_never_a_page_of_this_address() {
         );
         assert!(!policy.contains("same-origin"), "{policy}");
     }
-    // What could pass for a page in another way is saved as well.
+    // Other types that could pass for a page are saved as well.
     let ada = server.as_user("ada");
     for name in ["a.svg", "a.xhtml", "a.xml", "a.mhtml", "a.htm"] {
         put(&ada, &format!("shared/{name}"), "<a/>");

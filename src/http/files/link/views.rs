@@ -30,7 +30,7 @@ use crate::http::header::{self, UNRESERVED};
 /// The element that a browser loads something for.
 const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
-/// What a frame of ours may do, beside what its policy allows.
+/// Rights of a frame of ours; the policy of its answer has the same.
 const SANDBOX: &str = "allow-scripts allow-modals allow-popups allow-downloads";
 
 const FOLDER: &str = "<svg class=\"icon folder\" viewBox=\"0 0 24 24\" aria-hidden=\"true\"><path d=\"M3 6a2 2 0 0 1 2-2h4l2 3h8a2 2 0 0 1 2 2v9a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2z\"/></svg>";
@@ -46,7 +46,7 @@ pub(super) fn says_what_it_loads(headers: &HeaderMap) -> bool {
     headers.contains_key(SEC_FETCH_DEST)
 }
 
-/// What is at a path of a link.
+/// An entry below a link, as pages show it.
 pub(super) enum View {
     /// A directory with its files and directories.
     Directory(Vec<WalkEntry>),
@@ -55,7 +55,7 @@ pub(super) enum View {
 }
 
 impl View {
-    /// Looks at what is at `below`; blocks.
+    /// Looks at the entry at `below`; blocks.
     pub(super) fn of(core: &Core, link: &Link, below: &ZonePath) -> Result<Self, Error> {
         let zone = link.open_zone(&core.store)?;
         let entry = link.entry_within(&zone, below)?;
@@ -72,7 +72,7 @@ impl View {
     }
 }
 
-/// Opens what is at `below` for its bytes, a directory as an archive; blocks.
+/// Opens the file at `below`, or a directory as an archive; blocks.
 pub(super) fn open(
     view: CallerView<'_>,
     link: &Arc<Link>,
@@ -121,10 +121,10 @@ impl Opened {
         escaped(&address)
     }
 
-    /// Whose files these are, until when, and how often they can be fetched.
-    fn facts(&self, core: &Core, language: Language) -> String {
-        let maker = match core.transfer.maker_of(&self.link) {
-            Some(name) => format!("<strong>{}</strong>", escaped(&name)),
+    /// Returns the maker of the link, its end, and the downloads that are left.
+    fn facts(&self, language: Language) -> String {
+        let maker = match &self.maker {
+            Some(name) => format!("<strong>{}</strong>", escaped(name)),
             None => language
                 .say("a person on this server", "einer Person auf diesem Server")
                 .to_owned(),
@@ -160,12 +160,11 @@ impl Opened {
     /// The page of a directory.
     pub(super) fn folder(
         &self,
-        core: &Core,
         language: Language,
         below: &ZonePath,
         entries: &[WalkEntry],
     ) -> Response {
-        let mut content = self.facts(core, language);
+        let mut content = self.facts(language);
         if !below.is_root() {
             content.push_str(&self.way(language, below));
         }
@@ -237,13 +236,12 @@ impl Opened {
     /// The page of a file: an HTML file in a frame if `shows`, of any other the button that fetches it.
     pub(super) fn file(
         &self,
-        core: &Core,
         language: Language,
         (below, size): (&ZonePath, u64),
         shows: bool,
     ) -> Response {
         let name = self.name(below);
-        let mut content = self.facts(core, language);
+        let mut content = self.facts(language);
         if !below.is_root() {
             content.push_str(&self.way(language, below));
         }
