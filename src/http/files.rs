@@ -29,6 +29,7 @@ pub(super) mod download;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod link;
+pub(super) mod member;
 pub(super) mod modified;
 pub(super) mod multipart;
 mod page;

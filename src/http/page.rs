@@ -11,6 +11,7 @@ mod changes;
 mod details;
 mod links;
 mod lists;
+mod previews;
 
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::call::{Answering, Call, ServerRequest, Surface};
-use super::files::{FileQuery, is_page_wanted};
+use super::files::{self, FileQuery, is_page_wanted, member};
 use super::{Server, envelope, response_body};
 
 use assets::document;
@@ -47,6 +48,19 @@ pub(super) fn routes() -> Router<Arc<Server>> {
             post(answer(FileQuery::of, details::end_lease)),
         )
         .route("/page/link", post(SURFACE.handler(links::change)))
+        .route(
+            "/page/table",
+            get(answer(previews::TableQuery::of, previews::table)),
+        )
+        .route(
+            "/page/document",
+            get(answer(FileQuery::of, previews::document)),
+        )
+        .route(
+            "/page/archive",
+            get(answer(FileQuery::of, previews::archive)),
+        )
+        .route("/page/member", get(files::SURFACE.handler(member::fetch)))
         .route("/page/search", get(asked(PageQueryError, lists::search)))
         .route(
             "/page/uploads",

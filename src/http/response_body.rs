@@ -35,8 +35,9 @@ const CHUNKS_QUEUED: usize = 1;
 /// Time that one chunk may wait: a slower client comes back for the rest with a range.
 const CHUNK_TIMEOUT: Duration = Timings::STANDARD.http.chunk;
 /// Policy for a file that a browser opens: it may do nothing, whatever it holds.
-pub(super) const INERT: HeaderValue =
-    HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
+pub(super) const INERT: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; sandbox",
+);
 
 /// Completes an answer with its text. A large one keeps the permit until it has been written out.
 pub(super) fn respond(

@@ -18,6 +18,7 @@ mod looks;
 mod page;
 mod page_uploads;
 mod people;
+mod previews;
 mod refused_bodies;
 mod signed;
 mod token;

@@ -5,10 +5,10 @@ use std::mem;
 
 use quick_xml::events::{BytesStart, Event};
 
-use crate::TextBuilder;
 use crate::numbering::{ListPlace, Numbering};
 use crate::text::note_mark;
 use crate::xml::{attribute, character, local_name};
+use crate::{LineRole, TextBuilder};
 
 /// The vocabulary of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,6 +192,11 @@ impl<'t> Collector<'t> {
         !self.text.is_full()
     }
 
+    /// Notes that the line which begins here is a heading.
+    pub(crate) fn begin_heading(&mut self, level: u8) {
+        self.text.set_role(LineRole::Heading(level));
+    }
+
     fn is_wanted(&self) -> bool {
         self.passed_by == 0 && self.holders > 0
     }
@@ -227,11 +232,17 @@ impl<'t> Collector<'t> {
                 Markup::Web if self.markup.is_block(name) && self.cells == 0 => {
                     self.text.end_line();
                     if name == "li" {
+                        self.text.set_role(LineRole::Item);
                         self.text.push("- ");
+                    } else if let Some(level) = heading_of_web(name) {
+                        self.text.set_role(LineRole::Heading(level));
                     }
                 }
                 Markup::Web => {}
             },
+        }
+        if self.cells == 0 && matches!(name, "tr" | "table-row") {
+            self.text.set_role(LineRole::Row);
         }
         self.holders += usize::from(self.markup.holds(name));
     }
@@ -263,6 +274,11 @@ impl<'t> Collector<'t> {
         let value = |name| attribute(element, name).unwrap_or_default();
         match name {
             "s" if self.holders > 0 => self.text.push(" "),
+            "h" if self.cells == 0 => {
+                let level = value("outline-level").parse().unwrap_or(1);
+                self.text.set_role(LineRole::Heading(level));
+            }
+            "list-item" if self.cells == 0 => self.text.set_role(LineRole::Item),
             "note" | "annotation" => {
                 let key = ("note", self.notes.references.len().to_string());
                 self.notes.references.push(key.clone());
@@ -339,7 +355,16 @@ impl<'t> Collector<'t> {
             "pPr" => {
                 let place = mem::take(&mut self.place);
                 let numbering = self.numbering.as_mut();
-                if let Some(label) = numbering.and_then(|numbering| numbering.label(&place)) {
+                let level = numbering.as_ref().and_then(|known| known.heading(&place));
+                let label = numbering.and_then(|numbering| numbering.label(&place));
+                if self.cells == 0
+                    && let Some(role) = level
+                        .map(LineRole::Heading)
+                        .or(label.as_ref().map(|_| LineRole::Item))
+                {
+                    self.text.set_role(role);
+                }
+                if let Some(label) = label {
                     self.text.push(&label);
                 }
             }
@@ -401,6 +426,12 @@ impl<'t> Collector<'t> {
             }
         }
     }
+}
+
+/// The level of a heading of XHTML.
+fn heading_of_web(name: &str) -> Option<u8> {
+    let level = name.strip_prefix('h')?.parse().ok()?;
+    (1..=6).contains(&level).then_some(level)
 }
 
 /// Fonts of symbols: the first code, and the characters from there on.

@@ -21,4 +21,4 @@ mod xml;
 
 pub use document::{DocumentKind, PACKED, extract};
 pub use encrypted::is_encrypted;
-pub use text::{TextBuilder, Unreadable};
+pub use text::{LineRole, TextBuilder, Unreadable};

@@ -54,6 +54,8 @@ pub(crate) struct Numbering {
     restarts: HashMap<(String, usize), u32>,
     restarted: HashSet<(String, usize)>,
     styles: HashMap<String, ListPlace>,
+    /// Levels of the styles that are headings.
+    headings: HashMap<String, u8>,
     counters: HashMap<String, [Option<u32>; LEVELS]>,
 }
 
@@ -111,6 +113,20 @@ impl Numbering {
             if let Event::Start(element) | Event::Empty(element) = &event {
                 match local_name(element) {
                     "style" => id = attribute(element, "styleId").unwrap_or_default(),
+                    "name" | "outlineLvl" => {
+                        let value = attribute(element, "val").unwrap_or_default();
+                        let level = match local_name(element) {
+                            "name" => heading_of_name(&value),
+                            _ => value
+                                .parse()
+                                .ok()
+                                .filter(|level| *level < 9)
+                                .map(|level: u8| level + 1),
+                        };
+                        if let Some(level) = level {
+                            self.headings.entry(id.clone()).or_insert(level);
+                        }
+                    }
                     name => {
                         let style = self.styles.entry(id.clone()).or_default();
                         style.take(name, attribute(element, "val"));
@@ -120,6 +136,19 @@ impl Numbering {
             true
         })?;
         Ok(())
+    }
+
+    /// The level of the heading that a paragraph is, by its style or one that this is based on.
+    pub(crate) fn heading(&self, paragraph: &ListPlace) -> Option<u8> {
+        let mut style = paragraph.style.as_ref()?;
+        for _ in 0..BASES {
+            let level = self.headings.get(style).copied();
+            if let Some(level) = level.or_else(|| heading_of_name(style)) {
+                return Some(level);
+            }
+            style = self.styles.get(style)?.style.as_ref()?;
+        }
+        None
     }
 
     /// Counts a paragraph, and returns its number or bullet. `None` if it is in no list.
@@ -164,6 +193,16 @@ impl Numbering {
         let indent = "  ".repeat(if is_whole { 0 } else { level });
         (!text.trim().is_empty()).then(|| format!("{indent}{} ", text.trim()))
     }
+}
+
+/// The level of a style that Word calls a heading: its names are the same in every language.
+fn heading_of_name(name: &str) -> Option<u8> {
+    let name = name.to_ascii_lowercase();
+    if name == "title" {
+        return Some(1);
+    }
+    let level = name.strip_prefix("heading")?.trim().parse().ok()?;
+    (1..=9).contains(&level).then_some(level)
 }
 
 /// A number as lists show it.

@@ -56,7 +56,7 @@ fn collect<R: Read + Seek>(
 ) -> Result<bool, Unreadable> {
     let mut collector = Collector::new(text, Markup::Microsoft);
     let (mut is_hidden, mut is_notes) = (false, false);
-    let (mut is_repeated, mut skips) = (false, false);
+    let (mut is_repeated, mut skips, mut is_title) = (false, false, false);
     parts.read(part, |event| {
         if let Event::Start(element) | Event::Empty(element) = &event {
             match local_name(element) {
@@ -68,8 +68,14 @@ fn collect<R: Read + Seek>(
                 "ph" => {
                     let kind = attribute(element, "type").unwrap_or_default();
                     is_repeated = is_notes && REPEATED.contains(&kind.as_str());
+                    is_title = matches!(kind.as_str(), "title" | "ctrTitle");
                 }
-                "txBody" => skips = std::mem::take(&mut is_repeated),
+                "txBody" => {
+                    skips = std::mem::take(&mut is_repeated);
+                    if std::mem::take(&mut is_title) {
+                        collector.begin_heading(2);
+                    }
+                }
                 _ => {}
             }
         }

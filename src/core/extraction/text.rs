@@ -1,5 +1,7 @@
 //! Text as it is collected: bounded, without blank ends.
 
+use serde::{Deserialize, Serialize};
+
 /// Why a document cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
@@ -27,12 +29,28 @@ pub(crate) fn note_mark(number: usize) -> String {
     format!("[^{number}]")
 }
 
+/// The place of a line in the layout of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LineRole {
+    /// The name of a page, slide or section.
+    Part,
+    /// A heading of this level, from 1.
+    Heading(u8),
+    /// An item of a list, with its bullet or number.
+    Item,
+    /// A row of a table, its cells apart by tabs.
+    Row,
+}
+
 /// The text of a document, so far.
 #[derive(Debug)]
 pub struct TextBuilder {
     most: usize,
     content: String,
     truncated: bool,
+    /// Bytes before each line that is more than text.
+    roles: Vec<(usize, LineRole)>,
     /// The end of the last tracked change.
     change_end: usize,
 }
@@ -45,6 +63,7 @@ impl TextBuilder {
             most,
             content: String::new(),
             truncated: false,
+            roles: Vec::new(),
             change_end: 0,
         }
     }
@@ -113,8 +132,20 @@ impl TextBuilder {
         }
     }
 
+    /// Notes what the line is that is being written.
+    pub(crate) fn set_role(&mut self, role: LineRole) {
+        let begin = self.content.rfind('\n').map_or(0, |end| end + 1);
+        if self.roles.last().is_none_or(|(at, _)| *at < begin) {
+            self.roles.push((begin, role));
+        }
+    }
+
     /// Adds a text that was collected apart.
-    pub(crate) fn append(&mut self, other: Self) {
+    pub(crate) fn append(&mut self, mut other: Self) {
+        let begin = self.content.len();
+        let roles = std::mem::take(&mut other.roles).into_iter();
+        self.roles
+            .extend(roles.map(|(at, role)| (begin + at, role)));
         let (content, is_cut) = other.finish();
         self.push(&content);
         self.truncated |= is_cut;
@@ -148,6 +179,7 @@ impl TextBuilder {
     /// A line that stands for itself, such as the name of a page.
     pub fn heading(&mut self, heading: &str) {
         self.end_line();
+        self.set_role(LineRole::Part);
         self.push("--- ");
         self.push(heading);
         self.push(" ---\n");
@@ -175,6 +207,20 @@ impl TextBuilder {
         if !self.content.is_empty() && !self.content.ends_with("\n\n") {
             self.push("\n");
         }
+    }
+
+    /// The lines that are more than text, each with its number from 0.
+    #[must_use]
+    pub fn roles(&self) -> Vec<(usize, LineRole)> {
+        let (mut line, mut seen) = (0, 0);
+        let roles = self.roles.iter().map(|&(at, role)| {
+            let at = at.min(self.content.len());
+            let before = self.content.as_bytes()[seen..at].iter();
+            line += before.filter(|byte| **byte == b'\n').count();
+            seen = at;
+            (line, role)
+        });
+        roles.collect()
     }
 
     /// The text, and whether something is missing at its end.

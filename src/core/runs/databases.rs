@@ -20,11 +20,11 @@ use fileshed_tables::Opened;
 pub use error::{TableError, table_of};
 pub use fileshed_tables::{
     Changed, CsvImport, DateFormat, Export, ExportedCsv, IfExists, ImportInfo, ImportedTable,
-    Query, Rows, StatementParameters,
+    Query, Rows, StatementParameters, TablePart,
 };
 pub use journal::ForeignJournal;
 pub(crate) use journal::{Statement, expect_alone};
-pub use run::{CsvFile, DatabaseOutcome, DatabaseTask, recover_all, run};
+pub use run::{CsvFile, DatabaseOutcome, DatabaseTask, look, recover_all, run};
 pub(crate) use run::{convert, source, tables};
 
 /// Works on a database in a confined process.

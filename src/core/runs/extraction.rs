@@ -14,7 +14,7 @@ use crate::command::{PDF_COMMAND, PICTURE_COMMAND, pdf_page, pdf_text, recognise
 use crate::process::{JobBounds, JobEnd, run_job};
 use crate::programs::RECOGNITION_COMMAND;
 use crate::runs::Runs;
-use fileshed_extraction::{DocumentKind, TextBuilder, extract, is_encrypted};
+use fileshed_extraction::{DocumentKind, LineRole, TextBuilder, extract, is_encrypted};
 use fileshed_rules::package_of;
 use fileshed_sandbox::{BuiltInJob, PreparedJob};
 use fileshed_storage::{DiskError, Entry, Root};
@@ -34,6 +34,9 @@ const LARGEST: u64 = 50 * MEBIBYTE;
 /// The most text of a document, in bytes.
 const MOST: usize = 4 * MEBIBYTE as usize;
 
+/// The most text of one that is laid out.
+const LAID_OUT: usize = MEBIBYTE as usize;
+
 /// The largest picture of a page, in bytes.
 const PICTURE_MOST: usize = 8 * MEBIBYTE as usize;
 
@@ -52,6 +55,9 @@ pub struct DocumentText {
     pub truncated: bool,
     /// The first page that has no text, of a document whose pages can be seen as pictures.
     pub page_without_text: Option<u64>,
+    /// The lines that are more than text, each with its number from 0, of a text that is laid out.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub roles: Vec<(usize, LineRole)>,
 }
 
 impl DocumentText {
@@ -82,7 +88,17 @@ pub fn document_text(
     zone: &Zone<'_>,
     entry: &Entry,
 ) -> Result<Option<DocumentText>, Error> {
-    text_of_entry(runs, zone, entry, &mut |_| Ok(String::new()))
+    text_of_entry(runs, zone, entry, false, &mut |_| Ok(String::new()))
+}
+
+/// The beginning of the text of a document, and what its lines are; a file that is none is refused.
+pub fn laid_out_text(runs: &Runs, zone: &Zone<'_>, entry: &Entry) -> Result<DocumentText, Error> {
+    let text = text_of_entry(runs, zone, entry, true, &mut |_| Ok(String::new()))?;
+    text.ok_or_else(|| {
+        let path = entry.path().as_str().to_owned();
+        let reason = "it is no document".to_owned();
+        zone.explain(DocumentError::Unreadable { path, reason }.into())
+    })
 }
 
 /// The same with a text for the first pages of a PDF that have none: it is recognised in their pictures,
@@ -101,7 +117,7 @@ pub fn recognised_text(
     let clock = &zone.store.clock;
     let deadline = clock.instant() + seconds(zone.store.settings.exec_timeout_default);
     let mut languages = None;
-    text_of_entry(runs, zone, entry, &mut |page| {
+    text_of_entry(runs, zone, entry, false, &mut |page| {
         if left == 0 || clock.is_past(deadline) {
             return Ok(String::new());
         }
@@ -125,6 +141,7 @@ fn text_of_entry(
     runs: &Runs,
     zone: &Zone<'_>,
     entry: &Entry,
+    is_laid_out: bool,
     recognise: Recognition<'_>,
 ) -> Result<Option<DocumentText>, Error> {
     if !entry.path().name().is_some_and(may_be_document) {
@@ -136,7 +153,7 @@ fn text_of_entry(
         size: entry.size(),
         content: &mut file,
     };
-    read_source(runs, zone, source, recognise)
+    read_source(runs, zone, source, is_laid_out, recognise)
 }
 
 /// Returns the text of a file that is a document, read by processes of `zone`; `None` if it is not one.
@@ -145,7 +162,7 @@ pub fn text_of_source(
     zone: &Zone<'_>,
     source: DocumentSource<'_>,
 ) -> Result<Option<DocumentText>, Error> {
-    read_source(runs, zone, source, &mut |_| Ok(String::new()))
+    read_source(runs, zone, source, false, &mut |_| Ok(String::new()))
 }
 
 /// Callback that returns the text of a page that has none; empty if it cannot be recognised.
@@ -155,6 +172,7 @@ fn read_source(
     runs: &Runs,
     zone: &Zone<'_>,
     source: DocumentSource<'_>,
+    is_laid_out: bool,
     recognise: Recognition<'_>,
 ) -> Result<Option<DocumentText>, Error> {
     let (path, size) = (source.path.to_owned(), source.size);
@@ -183,12 +201,14 @@ fn read_source(
             Ok(pages) => Ok(paged(&pages, recognise)?),
             Err(said) => Err(ExtractionFault::of_program(said)),
         },
-        Reading::Document(_) | Reading::Sheets => match run(runs, zone, &mut content, name)? {
-            JobEnd::Answered(read) => read,
-            JobEnd::TooLong | JobEnd::Died => {
-                return Err(explain(DocumentError::TooMuch { path }));
+        Reading::Document(_) | Reading::Sheets => {
+            match run(runs, zone, &mut content, name, is_laid_out)? {
+                JobEnd::Answered(read) => read,
+                JobEnd::TooLong | JobEnd::Died => {
+                    return Err(explain(DocumentError::TooMuch { path }));
+                }
             }
-        },
+        }
     };
     read.map(Some).map_err(|fault| match fault {
         ExtractionFault::Encrypted => explain(DocumentError::Encrypted { path }),
@@ -314,6 +334,7 @@ fn paged(bytes: &[u8], recognise: Recognition<'_>) -> Result<DocumentText, Error
         text,
         truncated,
         page_without_text,
+        roles: Vec::new(),
     })
 }
 
@@ -346,11 +367,13 @@ fn run(
     zone: &Zone<'_>,
     content: &mut impl Read,
     name: &str,
+    is_laid_out: bool,
 ) -> Result<JobEnd<ExtractionResult>, Error> {
     let private = zone.store.private_directory(&zone.tenant)?;
     private.receive(DOCUMENT, content)?;
     let work = ExtractionJob {
         name: name.to_owned(),
+        is_laid_out,
         directory: private.location().to_owned(),
     };
     let bounds = JobBounds {
@@ -378,6 +401,8 @@ pub const DOCUMENT_JOB: BuiltInJob = BuiltInJob {
 struct ExtractionJob {
     /// Its name in its zone.
     name: String,
+    /// Whether it is said what its lines are.
+    is_laid_out: bool,
     /// The directory that holds the document, under the name [`DOCUMENT`].
     directory: PathBuf,
 }
@@ -392,26 +417,30 @@ fn prepare(spec: &str) -> io::Result<PreparedJob> {
         read: None,
         write: None,
         work: Box::new(move || {
-            let answer = text_of(&job.name, document);
+            let answer = text_of(&job.name, document, job.is_laid_out);
             serde_json::to_string(&answer).unwrap_or_default()
         }),
     })
 }
 
-fn text_of(name: &str, mut document: File) -> ExtractionResult {
+fn text_of(name: &str, mut document: File, is_laid_out: bool) -> ExtractionResult {
     let unreadable = |reason: String| {
         let reason = reason.chars().take(200).collect();
         ExtractionFault::Unreadable(reason)
     };
+    let mut roles = Vec::new();
     let (text, truncated) = match Reading::of(name) {
         Some(Reading::Document(kind)) => {
             let encrypted = is_encrypted(&mut document);
             if encrypted.map_err(|error| unreadable(error.to_string()))? {
                 return Err(ExtractionFault::Encrypted);
             }
-            let mut text = TextBuilder::new(MOST);
+            let mut text = TextBuilder::new(if is_laid_out { LAID_OUT } else { MOST });
             let read = extract(kind, document, &mut text);
             read.map_err(|error| unreadable(error.to_string()))?;
+            if is_laid_out {
+                roles = text.roles();
+            }
             text.finish()
         }
         Some(Reading::Sheets) => {
@@ -428,6 +457,7 @@ fn text_of(name: &str, mut document: File) -> ExtractionResult {
         text,
         truncated,
         page_without_text: None,
+        roles,
     })
 }
 

@@ -98,7 +98,9 @@ impl Opened {
                 opened.file = Some(zone.read(&path).map_err(gone)?);
             }
         }
-        if let Action::Import(import) | Action::Convert(import, _) = &opened.work.action {
+        if let Action::Import(import) | Action::Convert(import, _) | Action::Look(import, _) =
+            &opened.work.action
+        {
             opened.csv = Some(if import.elsewhere {
                 let private = Root::open_ambient(&opened.work.temporary).map_err(gone)?;
                 let path = ZonePath::found(PRIVATE_CSV.to_owned());
@@ -162,6 +164,10 @@ impl Opened {
                 engine
                     .convert(&sources, &export)
                     .map(DatabaseReply::Exported)
+            }
+            Action::Look(import, from) => {
+                let csv = self.csv.ok_or(DatabaseError::CsvEmpty)?;
+                engine.look(import, csv, from).map(DatabaseReply::Part)
             }
             Action::Recover => {
                 let read = "SELECT count(*) FROM sqlite_schema";

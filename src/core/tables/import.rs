@@ -5,6 +5,7 @@
 //! kept in memory.
 
 mod csv_text;
+mod look;
 mod scan;
 
 use std::collections::BTreeSet;

@@ -10,6 +10,7 @@ mod engine;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod import;
+mod part;
 mod query;
 mod sql;
 mod table_source;

@@ -27,6 +27,11 @@ impl TableSource {
         if is_sheet(&mut file)? {
             return Self::sheets(&import, &mut file, truths, directory);
         }
+        Ok(vec![Self::of_csv(import, file)?])
+    }
+
+    /// The table of a CSV file.
+    pub(super) fn of_csv(import: CsvImport, file: File) -> Result<Self, DatabaseError> {
         if let Some(received) = import.sheet {
             return Err(DatabaseError::Parameter {
                 name: "sheet".to_owned(),
@@ -36,13 +41,13 @@ impl TableSource {
         }
         let name = import.csv.rsplit('/').next().unwrap_or_default();
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-        Ok(vec![Self {
+        Ok(Self {
             table: import.table.clone().unwrap_or_else(|| table_name(stem)),
             import,
             sheet: None,
             file,
             notes: Vec::new(),
-        }])
+        })
     }
 
     fn sheets(
@@ -51,25 +56,11 @@ impl TableSource {
         truths: [&str; 2],
         directory: &Path,
     ) -> Result<Vec<Self>, DatabaseError> {
-        let unread = |reason: String| match reason.as_str() {
-            ENCRYPTED => DatabaseError::Encrypted,
-            _ => DatabaseError::CsvUnreadable { line: None, reason },
-        };
-        let mut book = Workbook::open(book).map_err(unread)?;
+        let mut book = open_workbook(book)?;
         let names = book.names();
         let wanted = match &import.sheet {
             None => names.clone(),
-            Some(given) => {
-                let is_meant =
-                    |name: &&String| name.trim().to_lowercase() == given.trim().to_lowercase();
-                let exact = names.iter().find(|name| *name == given);
-                let found = exact.or_else(|| names.iter().find(is_meant));
-                vec![found.cloned().ok_or_else(|| DatabaseError::Parameter {
-                    name: "sheet".to_owned(),
-                    received: given.clone(),
-                    expected: format!("a sheet of the file: {}", names.join(", ")),
-                })?]
-            }
+            Some(given) => vec![find_sheet(&names, given)?],
         };
         let mut sources = Vec::new();
         for (number, name) in wanted.into_iter().enumerate() {
@@ -115,6 +106,26 @@ impl TableSource {
         }
         Ok(sources)
     }
+}
+
+/// Opens a workbook.
+pub(super) fn open_workbook(book: &mut File) -> Result<Workbook, DatabaseError> {
+    Workbook::open(book).map_err(|reason| match reason.as_str() {
+        ENCRYPTED => DatabaseError::Encrypted,
+        _ => DatabaseError::CsvUnreadable { line: None, reason },
+    })
+}
+
+/// The sheet of these that is called so, or else so but for case and blanks.
+pub(super) fn find_sheet(names: &[String], given: &str) -> Result<String, DatabaseError> {
+    let is_meant = |name: &&String| name.trim().to_lowercase() == given.trim().to_lowercase();
+    let exact = names.iter().find(|name| *name == given);
+    let found = exact.or_else(|| names.iter().find(is_meant));
+    found.cloned().ok_or_else(|| DatabaseError::Parameter {
+        name: "sheet".to_owned(),
+        received: given.to_owned(),
+        expected: format!("a sheet of the file: {}", names.join(", ")),
+    })
 }
 
 /// The name of a table for a sheet or a file.

@@ -92,6 +92,8 @@ pub enum Action {
     Import(CsvImport),
     /// Write such a file anew, in another format.
     Convert(CsvImport, Export),
+    /// Read some rows of such a file.
+    Look(CsvImport, u64),
     /// Only open the database, so that SQLite rolls back an unfinished change.
     Recover,
 }
@@ -246,6 +248,8 @@ pub enum DatabaseReply {
     Exported(ExportedCsv),
     /// Tables were filled.
     Imported(Vec<ImportedTable>),
+    /// Some rows of a file.
+    Part(TablePart),
     /// The database is as it should be.
     Recovered,
     /// The statement changes something, and the database was opened to be read.
@@ -296,6 +300,41 @@ pub struct ExportedCsv {
     pub rows: u64,
     /// Notes about files beside the database that were not read with it.
     pub notes: Vec<String>,
+}
+
+/// Some rows of a CSV file or of a sheet, as people see them.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct TablePart {
+    /// The sheets of a workbook.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sheets: Vec<String>,
+    /// The sheet that has the rows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sheet: Option<String>,
+    /// Letters of the columns of a sheet.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub columns: Vec<String>,
+    /// Lines above the table of a CSV file, told with its first rows.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub above: Vec<String>,
+    /// The number of the first row in the sheet or table, from 1.
+    pub first: u64,
+    /// Cells. The first row of a CSV file has the names of its columns, if they have names.
+    pub rows: Vec<Vec<String>>,
+    /// The place of the row behind these, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub next: Option<u64>,
+    /// Columns that are left out at the right.
+    #[serde(skip_serializing_if = "is_none", default)]
+    pub left_out: u64,
+    /// The encoding of a CSV file.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub encoding: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives it so")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A table that was filled.

@@ -7,6 +7,7 @@
 
 mod directory;
 mod error;
+mod member;
 mod name;
 mod own_directory;
 mod pack;
@@ -19,6 +20,7 @@ mod window;
 
 pub use directory::{Archive, ArchiveMember, FirstOf, Listing, RenamedItem, space_saved};
 pub use error::{ArchiveError, Bomb, EntryFault, OtherFormat};
+pub use member::MemberContent;
 pub use own_directory::own_directory;
 pub use pack::{PackContent, Packed, file_options, options as entry_options};
 pub use sink::{ArchiveSink, ArchiveWriter, Trouble};

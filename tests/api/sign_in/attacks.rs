@@ -95,6 +95,7 @@ fn a_cookie_counts_without_the_page_for_showing_a_file_alone() {
     let file = "/files/content?zone=storage&path=a.md";
     let missing = "/files/content?zone=storage&path=missing.md";
     let archive = "/files/archive?zone=storage&path=.&name=a.md";
+    let member = "/page/member?zone=storage&path=a.md&name=a";
     for headers in [
         &[][..],
         &[("Sec-Fetch-Site", "same-origin")],
@@ -103,7 +104,13 @@ fn a_cookie_counts_without_the_page_for_showing_a_file_alone() {
         let client = headers.iter().fold(browser.any(), |client, (name, value)| {
             client.header(name, value)
         });
-        for (address, status) in [(file, 200), (archive, 200), (missing, 404)] {
+        for (address, status) in [
+            (file, 200),
+            (archive, 200),
+            (missing, 404),
+            // It is no archive.
+            (member, 400),
+        ] {
             let answer = client.get(address);
             assert_eq!(answer.status, status, "{headers:?}: {}", answer.text);
             assert_eq!(answer.header("cache-control"), "no-store", "{address}");

@@ -9,7 +9,7 @@ from people.attacks import attacks
 from people.bin import bin
 from people.changes import changes, undone
 from people.chats import uploads
-from people.content import edit, history, played, preview
+from people.content import edit, history, looked, played, preview
 from people.files import files, keyboard, many, moves, order
 from people.firefox import firefox
 from people.habits import arranged, carried, drafts, returning
@@ -27,7 +27,7 @@ Scenario = Callable[[World], None]
 
 #: What people do at a desk and on a phone.
 MAIN: tuple[Scenario, ...] = (
-    kinds, views, files, arranged, upload, download, preview, edit, history, search, moves, changes, uploads, links, guarded, together, ownership,
+    kinds, views, files, arranged, upload, download, preview, looked, edit, history, search, moves, changes, uploads, links, guarded, together, ownership,
 )
 
 #: A little of everything, for every change.

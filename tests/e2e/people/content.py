@@ -60,6 +60,101 @@ def preview(world: World) -> None:
     page.see("dialog", "notes.txt")
 
 
+def looked(world: World) -> None:
+    """What is in workbooks, documents, notebooks, databases, archives, pages and large files is seen without
+    another program."""
+    page = world.page
+    rows = [[number, f"name {number}"] for number in range(700)]
+    world.store("storage", "looked/book.xlsx", samples.workbook({"Few": [["month", "sum"], ["May", 12]], "Many": rows}))
+    world.store("storage", "looked/letter.docx", samples.letter())
+    world.store("storage", "looked/cells.ipynb", samples.notebook())
+    world.store("storage", "looked/math.md", b"# Sums\n\nIt costs $5 and $6, but $x^2$ is\n\n$$\\frac{1}{2}$$\n\n<p style='color: red'>styled</p>\n")
+    world.store("storage", "looked/page.html", b"<!doctype html><style>h1 { color: red }</style><h1>A page</h1><script>document.body.textContent = 'run'</script>")
+    world.store("storage", "looked/old.csv", "größe;ort\n1,5;Köln\n".encode("cp1252"))
+    world.store("storage", "looked/large.log", b"".join(b"line %d\n" % number for number in range(300_000)))
+    world.store("storage", "looked/too large.docx", bytes(51 * 1024 * 1024))
+    world.call("shed_sqlite", zone="storage", path="looked/data.sqlite", query="CREATE TABLE people AS SELECT 'Grace' AS name, 3 AS age UNION ALL SELECT 'Ada', 5")
+    world.call("shed_zip", zone="storage", src="looked/old.csv", dest="looked/pack.zip")
+    world.errors()
+
+    world.open("storage/looked?open=book.xlsx")
+    page.see("cell", "May")
+    page.see("columnheader", "B")
+    world.clean("a workbook")
+    page.click("button", "Many")
+    page.see("cell", "name 499")
+    # The end of the rows is reached, and more are there.
+    world.script("document.querySelector('.shown .scroll').scrollTop = 1e9")
+    page.see("cell", "name 699")
+
+    world.open("storage/looked?open=letter.docx")
+    page.see("heading", "Report")
+    page.see("cell", "May")
+    world.clean("a document")
+    world.picture("looked-letter")
+
+    world.open("storage/looked?open=cells.ipynb")
+    page.see("heading", "Analysis")
+    page.see("image", "a plot")
+    outputs = lambda: page.text("article")
+    check.until("what was printed and an output that is a page are there", lambda: "printed" in outputs() and "framed" in outputs())
+    check.that("no script of it runs", not world.script("return document.title").startswith("run"))
+    world.clean("a notebook")
+    world.picture("looked-cells")
+
+    world.open("storage/looked?open=math.md")
+    formulas = "return [...document.querySelectorAll('.markdown math')].map((one) => one.textContent)"
+    check.until("two formulas are set, and no price", lambda: len(world.script(formulas)) == 2)
+    world.clean("formulas")
+    world.picture("looked-math")
+
+    world.open("storage/looked?open=page.html")
+    page.see("Iframe", "page.html")
+    check.equal("it may do nothing", world.script("return document.querySelector('iframe').getAttribute('sandbox')"), "")
+    world.settle()
+    world.picture("looked-page")
+    page.click("button", "Source")
+    page.see("textbox", "page.html")
+    # A script that was not run is told by the browser.
+    world.errors()
+
+    world.open("storage/looked?open=old.csv")
+    page.see("cell", "Köln")
+    world.open("storage/looked?open=large.log")
+    page.see("button", "Show more")
+    page.click("button", "Show more")
+    check.until("there is more", lambda: world.script("return document.querySelectorAll('.parts pre').length") == 2)
+
+    world.open("storage/looked?open=too%20large.docx")
+    check.until("it is said that it is too large", lambda: page.says("With 51 MB this file is too large for a preview."))
+    page.see("link", "Download the file")
+    world.clean("a file that is too large")
+
+    world.open("storage/looked?open=data.sqlite")
+    first = "return document.querySelector('tbody td')?.textContent"
+    check.until("the rows are there", lambda: world.script(first) == "Grace")
+    page.click("button", "name")
+    check.until("they are sorted", lambda: world.script(first) == "Ada")
+    page.write("textbox", "Query", "SELECT count(*) AS number FROM people;")
+    page.click("button", "Run")
+    page.see("columnheader", "number")
+    check.until("a query is answered", lambda: world.script(first) == "2")
+    world.clean("a database")
+    world.errors()
+    page.write("textbox", "Query", "DELETE FROM people")
+    page.click("button", "Run")
+    check.until("it is refused", lambda: "syntax error" in world.told_by_page())
+    counted = world.call("shed_sqlite", zone="storage", path="looked/data.sqlite", query="SELECT count(*) AS number FROM people")
+    check.equal("no query changes anything", counted["rows"], [{"number": 2}])
+    # What was refused is told by the browser, too.
+    world.errors()
+
+    world.open("storage/looked?open=pack.zip")
+    page.click("link", "old.csv")
+    check.equal("a file comes out of an archive", world.window.downloaded("old.csv"), "größe;ort\n1,5;Köln\n".encode("cp1252"))
+    check.equal("the page reports no error", world.errors(), [])
+
+
 def played(world: World) -> None:
     """Sound and films play, a PDF shows, code has colours."""
     page = world.page

@@ -21,6 +21,8 @@ const dialog = document.querySelector("dialog.preview[open]");
 if (dialog?.querySelector("h2")?.textContent !== name) return null;
 const shown = dialog.querySelector(".shown");
 const found = (selector) => shown.querySelector(selector);
+const nothing = found(".nothing:not([role=status])");
+if (nothing) return { way: "nothing", works: true, text: nothing.innerText };
 const status = found("[role=status]");
 if (status) return status.textContent.startsWith("Loading") ? null : { way: "failure", works: false, text: status.textContent };
 const image = found("img:not(.markdown img)"), media = found("video, audio"), editor = found(".text-content"), frame = found("iframe");
@@ -29,14 +31,14 @@ if (media) {
     const waits = media.readyState === 0 && !media.error;
     return waits ? null : { way: media.localName, works: media.duration > 0, text: "" };
 }
-if (frame) return { way: "document", works: true, text: "" };
+if (frame) return { way: frame.hasAttribute("sandbox") ? "page" : "document", works: true, text: "" };
 if (editor) {
     const content = editor.shadowRoot?.querySelector(".cm-content");
     return content ? { way: "text", works: true, text: content.innerText } : null;
 }
-for (const [way, selector] of [["markdown", ".markdown"], ["extracted", ".extracted"], ["nothing", ".nothing"], ["table", "table"]]) {
+for (const [way, selector] of [["laid out", ".laid-out"], ["notebook", ".notebook"], ["markdown", ".markdown"], ["table", "table"]]) {
     if (!found(selector)) continue;
-    if (way === "markdown" && name !== "empty.md" && !found(`${selector} *`)) return null;
+    if (["markdown", "notebook"].includes(way) && name !== "empty.md" && !found(`${selector} :is(h1, p)`)) return null;
     return { way, works: true, text: found(selector).innerText };
 }
 return null;
@@ -55,15 +57,17 @@ _WAYS = {
     "video": "mp4 webm mov mkv avi m4v ogv",
     "audio": "mp3 wav ogg oga flac m4a opus aac",
     "document": "pdf",
-    "table": "csv tsv zip sqlite sqlite3 db",
-    "extracted": "docx pptx xlsx xlsm xlsb xls odt ods odp epub rtf eml",
+    "table": "csv tsv zip sqlite sqlite3 db xlsx xlsm xlsb xls ods",
+    "laid out": "docx pptx odt odp epub rtf eml",
+    "notebook": "ipynb",
+    "page": "html htm",
     "markdown": "md markdown",
     "nothing": "doc tif tiff tar gz tgz xz bz2 7z zst xyz bin",
 }
 
 #: Files that are not what their names say.
 _ODD = {
-    "empty.bin": "nothing", "empty.csv": "table", "broken.png": "picture",
+    "empty.bin": "nothing", "empty.csv": "nothing", "broken.png": "picture",
 }
 
 #: Films and sounds that every browser plays.
@@ -151,7 +155,7 @@ def _preview(world: World, name: str, view: str) -> None:
     check.equal(f"{name} is shown as: {shown['text'][:200]}", shown["way"], expected)
     if expected not in ("video", "audio") or extension in _PLAYED:
         check.equal(f"{name} can be shown", shown["works"], name != "broken.png")
-    has_word = expected in ("text", "table", "extracted", "markdown") and not name.startswith(("empty", "sample.zip"))
+    has_word = expected in ("text", "table", "laid out", "notebook", "markdown") and not name.startswith(("empty", "sample.zip"))
     if has_word:
         check.that(f"{name} has its text", samples.WORD in shown["text"], shown["text"][:300])
     if name in ("utf-16.txt", "latin-1.txt"):

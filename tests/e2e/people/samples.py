@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import io
+import json
 import math
 import re
 import sqlite3
@@ -60,9 +62,9 @@ def known_extensions() -> set[str]:
     """The extensions that the page's own lists name."""
     source = fileshed.REPOSITORY / "src" / "http" / "page" / "web"
     kinds = re.search(r"^const KINDS = \[$(.*?)^\];$", (source / "icons.js").read_text(), re.M | re.S)
-    modules = "".join((source / name).read_text() for name in ("preview.js", "state.js"))
-    names = ("EXTRACTED", "DATABASES", "PICTURES")
-    lists = [re.search(rf"^(?:export )?const {name} = \[(.*?)\];$", modules, re.M) for name in names]
+    module = (source / "shown.js").read_text()
+    names = ("DATABASES", "PICTURES", "DOCUMENTS", "WORKBOOKS", "TABLES", "MARKDOWN", "PAGES")
+    lists = [re.search(rf"^const {name} = \[(.*?)\];$", module, re.M) for name in names]
     check.that("the lists of extensions are found", kinds and all(lists), (kinds, lists))
     named = re.findall(r'\["\w+", \[(.*?)\]\]', kinds.group(1), re.S)
     words = {word for part in [*named, *(found.group(1) for found in lists)] for word in re.findall(r'"(\w+)"', part)}
@@ -177,15 +179,58 @@ def _book() -> bytes:
 
 
 def _xlsx() -> bytes:
+    return workbook({"One": [[WORD]]})
+
+
+def workbook(sheets: dict[str, list[list[str | int]]]) -> bytes:
+    """A workbook with these rows."""
     relations = "http://schemas.openxmlformats.org/package/2006/relationships"
-    sheet = f'<sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>{WORD}</t></is></c></row></sheetData>'
-    return _zip({
+    numbers = range(1, len(sheets) + 1)
+    named = "".join(f'<sheet name="{name}" sheetId="{at}" r:id="rId{at}"/>' for at, name in zip(numbers, sheets))
+    related = "".join(f'<Relationship Id="rId{at}" Type="{_RELATIONS}/worksheet" Target="worksheets/sheet{at}.xml"/>' for at in numbers)
+    parts = {
         "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
         "_rels/.rels": f'<Relationships xmlns="{relations}"><Relationship Id="rId1" Type="{_RELATIONS}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{_SHEETS}" xmlns:r="{_RELATIONS}"><sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{relations}"><Relationship Id="rId1" Type="{_RELATIONS}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
-        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{_SHEETS}">{sheet}</worksheet>',
-    })
+        "xl/workbook.xml": f'<workbook xmlns="{_SHEETS}" xmlns:r="{_RELATIONS}"><sheets>{named}</sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{relations}">{related}</Relationships>',
+    }
+    for at, rows in zip(numbers, sheets.values()):
+        lines = "".join(f'<row r="{row}">{"".join(_cell(row, column, value) for column, value in enumerate(cells))}</row>' for row, cells in enumerate(rows, 1))
+        parts[f"xl/worksheets/sheet{at}.xml"] = f'<worksheet xmlns="{_SHEETS}"><sheetData>{lines}</sheetData></worksheet>'
+    return _zip(parts)
+
+
+def _cell(row: int, column: int, value: str | int) -> str:
+    place = f"{chr(ord('A') + column)}{row}"
+    if isinstance(value, int):
+        return f'<c r="{place}"><v>{value}</v></c>'
+    return f'<c r="{place}" t="inlineStr"><is><t>{value}</t></is></c>'
+
+
+def letter() -> bytes:
+    """A text of Word with a heading, a list and a table."""
+    def paragraph(text: str, style: str = "") -> str:
+        properties = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
+        return f"<w:p>{properties}<w:r><w:t>{text}</w:t></w:r></w:p>"
+
+    rows = "".join(f"<w:tr>{''.join(f'<w:tc>{paragraph(cell)}</w:tc>' for cell in row)}</w:tr>" for row in (("Month", "Sum"), ("May", "12")))
+    body = f"{paragraph('Report', 'Heading1')}{paragraph('It was a good year.')}<w:tbl>{rows}</w:tbl>"
+    return _zip({"word/document.xml": f'<w:document xmlns:w="{_WORDS}"><w:body>{body}</w:body></w:document>'})
+
+
+def notebook() -> bytes:
+    """A notebook with text, code, and three kinds of outputs."""
+    picture = base64.b64encode((MEDIA / "picture.png").read_bytes()).decode()
+    outputs = [
+        {"output_type": "stream", "name": "stdout", "text": ["printed\n"]},
+        {"output_type": "display_data", "data": {"image/png": picture, "text/plain": "a plot"}},
+        {"output_type": "display_data", "data": {"text/html": "<table style='color: red'><tr><td>framed</td></tr></table><script>document.title = 'run'</script>"}},
+    ]
+    cells = [
+        {"cell_type": "markdown", "source": ["# Analysis\n", "\n", "with $\\alpha$"]},
+        {"cell_type": "code", "execution_count": 7, "source": ["plot()"], "outputs": outputs},
+    ]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
 
 
 def _open_document() -> bytes:

@@ -58,7 +58,9 @@ impl<'a> DatabaseCall<'a> {
         let settings = &self.zone.store.settings;
         let (seconds, bytes) = match &action {
             Action::Query(query) => (settings.exec_timeout_default, query.bytes),
-            Action::Import(_) | Action::Convert(..) => (settings.exec_timeout_default, 0),
+            Action::Import(_) | Action::Convert(..) | Action::Look(..) => {
+                (settings.exec_timeout_default, 0)
+            }
             Action::Recover => (RECOVERY, 0),
         };
         let work = DatabaseRequest {

@@ -19,7 +19,7 @@ use fileshed_registry::QuotaError;
 use fileshed_storage::{DiskError, Entry, Kind, Staged, Target, Vacancy};
 use fileshed_tables::{
     Action, Changed, CsvImport, DatabaseError, DatabaseReply, Export, ExportedCsv, ImportedTable,
-    OpenMode, PRIVATE_NAME, Query, Rows, StatementParameters, TargetDatabase,
+    OpenMode, PRIVATE_NAME, Query, Rows, StatementParameters, TablePart, TargetDatabase,
 };
 use fileshed_types::{Caller, Code, Error};
 use fileshed_zones::tenant::{DATA, TenantRoot};
@@ -436,6 +436,30 @@ pub(crate) fn convert(
     )? {
         DatabaseReply::Exported(exported) => Ok(exported),
         DatabaseReply::Refused(DatabaseError::Full) => Err(call.full(&call.path, most, 0)?),
+        other => Err(call.refused(other)),
+    }
+}
+
+/// Reads some rows of a CSV file or workbook, for people: of this sheet, from the row at this place on.
+pub fn look(
+    runs: &Runs,
+    zone: &Zone<'_>,
+    path: &ZonePath,
+    sheet: Option<&str>,
+    from: u64,
+) -> Result<TablePart, Error> {
+    let entry = zone.entry(path)?;
+    let is_file = entry.expect_file();
+    is_file.map_err(|error| zone.explain_disk(error))?;
+    let import = CsvImport {
+        csv: entry.path().as_str().to_owned(),
+        sheet: sheet.map(str::to_owned),
+        ..CsvImport::default()
+    };
+    let call = DatabaseCall::new(runs, zone, CONVERSION, entry.path().clone());
+    let action = Action::Look(import, from);
+    match call.child(TargetDatabase::Nowhere, action, None, &call.private()?)? {
+        DatabaseReply::Part(part) => Ok(part),
         other => Err(call.refused(other)),
     }
 }

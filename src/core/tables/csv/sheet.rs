@@ -14,6 +14,7 @@ use calamine::{
 };
 use zip::ZipArchive;
 
+use crate::part::PartBuilder;
 use crate::work::DatabaseError;
 
 /// First bytes of XLSX, XLSB and ODS files, and of XLS files.
@@ -83,6 +84,38 @@ impl Workbook {
             cells,
             formulas,
         })
+    }
+
+    /// Adds rows of a sheet to a part, from the one at this place on. Cells of a merged area are empty but
+    /// for the first, and a formula without a saved result is shown itself.
+    pub(crate) fn look(
+        &mut self,
+        name: &str,
+        from: u64,
+        part: &mut PartBuilder,
+    ) -> Result<(), DatabaseError> {
+        let grid = self
+            .grid(name)
+            .map_err(|error| DatabaseError::CsvUnreadable {
+                line: None,
+                reason: format!("it cannot be read as a spreadsheet: {error}"),
+            })?;
+        let letters = grid.columns().map(column_letters);
+        part.columns(letters);
+        let top = grid.first.map_or(0, |first| u64::from(first.0));
+        part.first(top + from + 1);
+        let skipped = usize::try_from(from).unwrap_or(usize::MAX);
+        for (row, place) in grid.rows().skip(skipped).zip(from..) {
+            let cells = grid.columns().map(|column| {
+                let at = (row, column);
+                let own = grid.cells.get_value(at).unwrap_or(&Data::Empty);
+                grid.unsaved(at).unwrap_or_else(|| text(own))
+            });
+            if !part.row(place, cells) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Writes the rows of a sheet as CSV, with these words for false and true. Returns how many, with

@@ -420,7 +420,7 @@ fn is_left_out(entry: &ZipFileEntry<'_>, name: &str) -> bool {
 }
 
 /// Returns what the entry is, or why nothing is unpacked.
-fn judge(entry: &ZipFileEntry<'_>, name: &str) -> Result<ItemKind, EntryFault> {
+pub(super) fn judge(entry: &ZipFileEntry<'_>, name: &str) -> Result<ItemKind, EntryFault> {
     if is_left_out(entry, name) {
         return Ok(ItemKind::LeftOut);
     }

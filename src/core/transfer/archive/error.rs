@@ -68,6 +68,8 @@ diagnostics! {
                 EntryFault::Overlaps,
                 EntryFault::Larger { declared: 7 },
                 EntryFault::Damaged { reason: "the checksum differs".to_owned() },
+                EntryFault::Missing,
+                EntryFault::NoFile,
             ],
         } => {
             code: fault.code(),
@@ -175,6 +177,12 @@ pub enum EntryFault {
         /// What does not fit.
         reason: String,
     },
+    /// There is none of that name.
+    #[error("is not there")]
+    Missing,
+    /// A directory or a link, where a file is asked for.
+    #[error("is no file")]
+    NoFile,
 }
 
 /// What an archive has too much of.
@@ -305,6 +313,7 @@ impl EntryFault {
             Self::Method { .. } => by_command(archive, zone, "7z", &[])
                 .instead("ask for an archive that is packed by Deflate, as shed_zip does"),
             Self::Damaged { .. } => AGAIN.into(),
+            Self::Missing | Self::NoFile => entries(archive),
             _ => entries(archive).say(", and ask for an archive without this one"),
         }
     }
@@ -321,6 +330,8 @@ impl EntryFault {
             | Self::Twice
             | Self::BelowFile
             | Self::Damaged { .. } => Code::InvalidFormat,
+            Self::Missing => Code::FileNotFound,
+            Self::NoFile => Code::NotAFile,
             Self::Absolute | Self::Climbs => Code::PathEscape,
             Self::Control { .. } | Self::TooLong => Code::InvalidPath,
             Self::Protected => Code::ProtectedPath,

@@ -23,7 +23,7 @@ const BATCH_ENTRIES: usize = 64;
 const BATCH_BYTES: u64 = 1024 * 1024;
 
 /// Bytes that are unpacked at once.
-const PIECE: usize = 64 * 1024;
+pub(super) const PIECE: usize = 64 * 1024;
 
 /// What the reader of archives says where an entry has more bytes than it should.
 pub const LARGER: &str = "File is larger than its declared uncompressed size";
@@ -151,44 +151,62 @@ impl Worker<'_> {
         piece: &mut [u8],
     ) -> Result<(), Error> {
         let name = self.encoding.name_of(&entry);
-        let fault = |fault| self.origin.entry(&name, fault);
         let executable = entry.unix_mode().is_some_and(|mode| mode & 0o100 != 0);
         let written = |error| DiskError::of("write", &self.to.join(item.path.as_str()), error);
         let mut file = directory.create(item.path.name().unwrap_or_default(), executable)?;
-        let mut content = entry
-            .with_reader(contents, ZipReadOptions::new())
-            .map_err(|error| fault(damage(&error)))?;
-        let changed = timestamp::of(content.extra_data_fields(), content.last_modified());
-        let mut left = item.size;
-        loop {
-            let read = match content.read(piece) {
-                Ok(0) => break,
-                Ok(read) => read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) if error.raw_os_error().is_some() => {
-                    return Err(self.origin.unread(error));
-                }
-                Err(error) if error.to_string() == LARGER => {
-                    let declared = content.get_metadata().uncompressed_size;
-                    return Err(fault(EntryFault::Larger { declared }));
-                }
-                Err(error) => return Err(fault(damage(&error.into()))),
-            };
-            left = left.checked_sub(read as u64).ok_or_else(|| {
-                fault(EntryFault::Larger {
-                    declared: item.size,
-                })
-            })?;
-            file.write_all(&piece[..read]).map_err(written)?;
-        }
-        if left > 0 {
-            return Err(fault(EntryFault::Damaged {
-                reason: format!("{left} bytes are missing"),
-            }));
-        }
+        let mut write = |piece: &[u8]| Ok(file.write_all(piece).map_err(written)?);
+        let changed = read_entry(
+            (&self.origin, &name),
+            entry,
+            item.size,
+            contents,
+            piece,
+            &mut write,
+        )?;
         if let Some(changed) = changed.and_then(timestamp::system_time) {
             file.set_modified(changed).map_err(written)?;
         }
         Ok(())
     }
+}
+
+/// Hands the content of an entry, which has these bytes, to `write`; says when it was changed. A content
+/// that is not as the archive says fails.
+pub(super) fn read_entry(
+    (origin, name): (&ArchiveOrigin, &str),
+    entry: ZipFileEntry<'static>,
+    size: u64,
+    contents: &mut Window,
+    piece: &mut [u8],
+    write: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+) -> Result<Option<i64>, Error> {
+    let fault = |fault| origin.entry(name, fault);
+    let mut content = entry
+        .with_reader(contents, ZipReadOptions::new())
+        .map_err(|error| fault(damage(&error)))?;
+    let changed = timestamp::of(content.extra_data_fields(), content.last_modified());
+    let mut left = size;
+    loop {
+        let read = match content.read(piece) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) if error.raw_os_error().is_some() => return Err(origin.unread(error)),
+            Err(error) if error.to_string() == LARGER => {
+                let declared = content.get_metadata().uncompressed_size;
+                return Err(fault(EntryFault::Larger { declared }));
+            }
+            Err(error) => return Err(fault(damage(&error.into()))),
+        };
+        left = left
+            .checked_sub(read as u64)
+            .ok_or_else(|| fault(EntryFault::Larger { declared: size }))?;
+        write(&piece[..read])?;
+    }
+    if left > 0 {
+        return Err(fault(EntryFault::Damaged {
+            reason: format!("{left} bytes are missing"),
+        }));
+    }
+    Ok(changed)
 }

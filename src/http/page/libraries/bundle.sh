@@ -8,11 +8,11 @@ mkdir -p "$1"
 out=$(cd "$1" && pwd)
 build=${CARGO_TARGET_DIR:-$here/../../../../target}/page-libraries
 mkdir -p "$build"
-cp "$here"/{package.json,package-lock.json,core.js,markdown.js,editor.js,tus.js,licences.mjs} "$build"
+cp "$here"/{package.json,package-lock.json,core.js,markdown.js,formulas.js,editor.js,tus.js,licences.mjs} "$build"
 cd "$build"
 npm ci --silent --no-audit --no-fund --ignore-scripts
-for name in core markdown editor tus; do
+for name in core markdown formulas editor tus; do
     node_modules/.bin/esbuild "$name.js" --bundle --minify --format=esm --target=es2022 \
         --legal-comments=none --log-level=warning --metafile="$name.json" --outfile="$out/$name.js"
 done
-node licences.mjs core.json markdown.json editor.json tus.json >"$out/licences.txt"
+node licences.mjs core.json markdown.json formulas.json editor.json tus.json >"$out/licences.txt"

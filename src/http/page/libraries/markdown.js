@@ -1,2 +1,2 @@
-export { marked } from "marked";
+export { Marked } from "marked";
 export { default as DOMPurify } from "dompurify";

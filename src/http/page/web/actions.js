@@ -5,8 +5,6 @@ import { ask, askText } from "./dialog.js";
 import { base, join, parent } from "./format.js";
 import { fetched } from "./later.js";
 import { openMenuOf } from "./menu.js";
-import { openRights } from "./groups.js";
-import { openTarget } from "./target.js";
 import { attempt, clip, go, isSameZone, isVersioned, listing, location, reload, selection, tell } from "./state.js";
 import { word } from "./words.js";
 
@@ -34,7 +32,7 @@ export function actionsFor(chosen) {
     mayDelete && { id: "cut", label: word("cut"), icon: "cut", run: () => take(chosen, false) },
     isOne && isVersioned.value && { id: "history", label: word("history"), icon: "history", run: () => showHistory(pathOf(one)) },
     isOne && { id: "details", label: word("details"), icon: "details", run: () => showDetails(one) },
-    isOne && one.own && { id: "rights", label: word("rights"), icon: "rights", run: () => openRights(one) },
+    isOne && one.own && { id: "rights", label: word("rights"), icon: "rights", run: () => showRights(one) },
     mayDelete && { id: "delete", label: word("delete"), icon: "delete", danger: true, run: () => remove(chosen) },
   ];
   return /** @type {Action[]} */ (all.filter(Boolean));
@@ -61,6 +59,16 @@ export function showLink(entry) {
 /** @param {Entry} entry */
 function showDetails(entry) {
   attempt(async () => (await fetched(() => import("./details.js"))).openDetails(entry));
+}
+
+/** @param {Entry} entry */
+function showRights(entry) {
+  attempt(async () => (await fetched(() => import("./groups.js"))).openRights(entry));
+}
+
+/** @param {string} group */
+export function showMembers(group) {
+  attempt(async () => (await fetched(() => import("./groups.js"))).openMembers(group));
 }
 
 export function showKeys() {
@@ -182,7 +190,7 @@ export async function remove(chosen) {
 
 /** @param {Entry[]} chosen */
 async function move(chosen) {
-  const target = await openTarget(chosen);
+  const target = await attempt(async () => (await fetched(() => import("./target.js"))).openTarget(chosen));
   if (target) await carry(location.value, chosen.map(pathOf), target);
 }
 

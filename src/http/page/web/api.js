@@ -145,12 +145,22 @@ export function archive(zone, path, names) {
   return `files/archive?${given}`;
 }
 
-/** The bytes of a file, or of its beginning. @param {Zone} zone @param {string} path @param {number} [most] */
-export async function text(zone, path, most) {
-  const headers = most ? { Range: `bytes=0-${most - 1}` } : {};
+/** The address of a file in an archive. @param {Zone} zone @param {string} path @param {string} name */
+export function memberAddress(zone, path, name) {
+  return `page/member?${query(zone, { path, name })}`;
+}
+
+/** Bytes of a file from one on, and the encoding of its text. @param {Zone} zone @param {string} path @param {number} from @param {number} [most] */
+export async function bytes(zone, path, from, most) {
+  const headers = most ? { Range: `bytes=${from}-${from + most - 1}` } : {};
   const response = await request(address(zone, path), { headers, cache: "no-cache" });
   const raw = new Uint8Array(await response.arrayBuffer());
-  const charset = response.headers.get("Content-Type")?.match(/charset=([\w-]+)/)?.[1];
+  return { raw, charset: response.headers.get("Content-Type")?.match(/charset=([\w-]+)/)?.[1] };
+}
+
+/** The text of a file; null if it is none. @param {Zone} zone @param {string} path */
+export async function text(zone, path) {
+  const { raw, charset } = await bytes(zone, path, 0);
   if (!charset && raw.subarray(0, 8000).includes(0)) return null;
   return new TextDecoder(charset).decode(raw);
 }

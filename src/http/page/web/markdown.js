@@ -1,21 +1,54 @@
-// Markdown as a page, with everything taken out that could run or load from elsewhere.
+// Markdown and HTML as a page, with everything taken out that could run or load from elsewhere.
 
 import { address, place } from "./api.js";
-import { parent } from "./format.js";
+import { base, parent } from "./format.js";
 import { hash } from "./state.js";
-import { base } from "./format.js";
+
+const load = () => import("./lib/markdown.js");
+
+/** Formulas between signs that are no prices: $$…$$, \[…\], $…$, \(…\). */
+const FORMULA = /^(?:\$\$([^$]+?)\$\$|\\\[([\s\S]+?)\\\]|\$(?![\s\d]*\s)((?:\\.|[^$\\\n])+?)(?<!\s)\$(?!\d)|\\\(([^\n]+?)\\\))/;
+
+/** What Markdown has beside the usual: formulas, which are made when all is put together. */
+const formulas = {
+  name: "formula",
+  level: "inline",
+  start: (/** @type {string} */ text) => text.match(/\$|\\[([]/)?.index,
+  tokenizer(/** @type {string} */ text) {
+    const found = FORMULA.exec(text);
+    if (!found) return undefined;
+    const [raw, block, bracket, inline, round] = found;
+    return { type: "formula", raw, text: block ?? bracket ?? inline ?? round, block: (block ?? bracket) !== undefined };
+  },
+  renderer: (/** @type {any} */ { text, block }) =>
+    `<code data-formula="${block ? "block" : "inline"}">${text.replace(/&/g, "&amp;").replace(/</g, "&lt;")}</code>`,
+};
+
+/** @type {any} */
+let parser = null;
 
 /** @param {HTMLElement} element @param {string} text @param {any} zone @param {string} path */
 export async function showMarkdown(element, text, zone, path) {
-  const { marked, DOMPurify } = await import("./lib/markdown.js");
-  const content = DOMPurify.sanitize(await marked.parse(text), {
+  const { Marked } = await load();
+  parser ??= new Marked({ extensions: [formulas], renderer: { checkbox: (/** @type {any} */ { checked }) => (checked ? "☑ " : "☐ ") } });
+  await showHtml(element, await parser.parse(text), zone, path);
+}
+
+/** Markup without styles, which the policy of the page refuses aloud even where they come to nothing. @param {string} text */
+const plain = (text) => text.replace(/<style\b[\s\S]*?<\/style\s*>/gi, "").replace(/(<[a-z][^<>]*?)\sstyle\s*=\s*("[^"]*"|'[^']*')/gi, "$1");
+
+/** @param {HTMLElement} element @param {string} text @param {any} zone @param {string} path */
+export async function showHtml(element, text, zone, path) {
+  const { DOMPurify } = await load();
+  const content = DOMPurify.sanitize(plain(text), {
     USE_PROFILES: { html: true }, FORBID_TAGS: ["style", "form", "input", "button", "iframe", "video", "audio"],
     FORBID_ATTR: ["style", "id", "name", "class"], RETURN_DOM_FRAGMENT: true,
   });
   for (const image of content.querySelectorAll("img")) {
-    const at = inside(image.getAttribute("src") ?? "", path);
-    if (at === null) image.removeAttribute("src");
-    else image.src = address(zone, at, true);
+    const source = image.getAttribute("src") ?? "";
+    const at = inside(source, path);
+    if (at !== null) image.src = address(zone, at, true);
+    else if (!/^data:image\/(png|jpeg|gif|webp);/.test(source)) image.removeAttribute("src");
     image.removeAttribute("srcset");
   }
   for (const link of content.querySelectorAll("a[href]")) {
@@ -26,6 +59,17 @@ export async function showMarkdown(element, text, zone, path) {
       link.setAttribute("target", "_blank");
       link.setAttribute("rel", "noopener noreferrer");
     } else link.removeAttribute("href");
+  }
+  const marked = [...content.querySelectorAll("[data-formula]")];
+  if (marked.length > 0) {
+    const { temml } = await import("./lib/formulas.js");
+    for (const one of marked) {
+      const displayMode = one.getAttribute("data-formula") === "block";
+      const made = temml.renderToString(one.textContent, { displayMode, throwOnError: false, strict: false, trust: false, maxExpand: 200, maxSize: [20, 20] });
+      const formula = DOMPurify.sanitize(plain(made), { USE_PROFILES: { mathMl: true }, FORBID_ATTR: ["style", "href", "id"], RETURN_DOM_FRAGMENT: true });
+      if (formula.querySelector("math")) one.replaceWith(formula);
+      else one.removeAttribute("data-formula");
+    }
   }
   element.replaceChildren(content);
 }

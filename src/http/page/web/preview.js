@@ -1,30 +1,18 @@
 // One file: shown as what it is, and edited where it is text.
 
-import { html, signal, useEffect, useRef } from "./lib/core.js";
-import { acting, address, call, place, Refusal, text as textOf } from "./api.js";
+import { html, useEffect, useRef } from "./lib/core.js";
+import { acting, address, text as textOf } from "./api.js";
 import { drafts, openLease, saveEdit } from "./editing.js";
 import { actionsFor, undoOf } from "./actions.js";
 import { ask } from "./dialog.js";
 import { showText } from "./editor.js";
 import { date, extension, instant, join, size } from "./format.js";
-import { EntryIcon, Icon, kind } from "./icons.js";
-import { later } from "./later.js";
-import { showMarkdown } from "./markdown.js";
+import { EntryIcon, Icon } from "./icons.js";
 import { openMenuOf } from "./menu.js";
 import { Notes } from "./notes.js";
-import { attempt, entries, EXTRACTED, go, goBack, isText, listing, location, personal, previewed, reload, tell } from "./state.js";
+import { isShownOtherwise, Shown, TEXT_MAX } from "./shown.js";
+import { attempt, entries, go, goBack, isText, listing, location, personal, previewed, reload, tell } from "./state.js";
 import { word } from "./words.js";
-
-/** Most bytes of a text that is shown or edited. */
-const TEXT_MAX = 2 * 1024 * 1024;
-
-const DATABASES = ["sqlite", "sqlite3", "db"];
-const PICTURES = ["png", "jpg", "jpeg", "gif", "webp", "svg", "bmp", "ico", "avif"];
-
-const tables = () => import("./tables.js");
-const CsvTable = later(tables, "CsvTable");
-const DatabaseTable = later(tables, "DatabaseTable");
-const ZipTable = later(tables, "ZipTable");
 
 /** The text that is edited: as it was when that began, as it is shown first, and what reads it. */
 const edit = personal(/** @type {import("./editing.js").Edit|null} */ (null));
@@ -134,58 +122,15 @@ function FileView({ entry }) {
     </header>
     <div class="shown">
       ${edit.value
-        ? html`<${Text} key=${edit.value.text} name=${name} text=${edit.value.text} writable onSave=${save} />`
+        ? html`<${EditedText} key=${edit.value.text} name=${name} text=${edit.value.text} onSave=${save} />`
         : html`<${Shown} key=${`${full}-${entry.modified}`} zone=${zone} path=${full} entry=${entry} />`}
     </div>
     <${Notes} layer="preview" />
   </dialog>`;
 }
 
-/** Whether a file is text only to programs. @param {string} name */
-function isShownOtherwise(name) {
-  const end = extension(name);
-  return end === "pdf" || end === "zip" || EXTRACTED.includes(end) || DATABASES.includes(end)
-    || (PICTURES.includes(end) && end !== "svg") || ["film", "sound"].includes(kind(name));
-}
-
-/** What a file is shown as. */
-function Shown({ zone, path, entry }) {
-  const end = extension(entry.name);
-  const at = address(zone, path, true);
-  if (PICTURES.includes(end)) return html`<div class="picture"><img src=${at} alt=${entry.name} /></div>`;
-  if (kind(entry.name) === "film") return html`<div class="picture"><video src=${at} aria-label=${entry.name} controls></video></div>`;
-  if (kind(entry.name) === "sound") return html`<div class="picture"><audio src=${at} aria-label=${entry.name} controls></audio></div>`;
-  if (end === "pdf") return html`<iframe class="document" src=${at} title=${entry.name}></iframe>`;
-  if (end === "zip") return html`<${ZipTable} zone=${zone} path=${path} />`;
-  if (DATABASES.includes(end)) return html`<${DatabaseTable} zone=${zone} path=${path} />`;
-  if (EXTRACTED.includes(end)) return html`<${Extracted} zone=${zone} path=${path} />`;
-  if (!isText(entry.name)) return html`<p class="nothing">${word("no_preview")}</p>`;
-  if (entry.size > TEXT_MAX && !["csv", "tsv"].includes(end)) return html`<p class="nothing">${word("too_large")}</p>`;
-  return html`<${AsText} zone=${zone} path=${path} entry=${entry} />`;
-}
-
-/** Something that is text, or turns out not to be. */
-function AsText({ zone, path, entry }) {
-  const content = useContent(async () => ({ text: await textOf(zone, path, entry.size > TEXT_MAX ? TEXT_MAX : undefined) }));
-  if (!content.value) return html`<p class="nothing" role="status">${content.error?.message ?? word("loading")}</p>`;
-  const { text } = content.value;
-  if (text === null) return html`<p class="nothing">${word("no_preview")}</p>`;
-  const end = extension(entry.name);
-  if (end === "csv" || end === "tsv") return html`<${CsvTable} text=${text} name=${entry.name} />`;
-  if (end === "md" || end === "markdown") return html`<${Markdown} text=${text} zone=${zone} path=${path} />`;
-  return html`<${Text} name=${entry.name} text=${text} />`;
-}
-
-/** The text that the server takes from a document. */
-function Extracted({ zone, path }) {
-  const content = useContent(() => call("shed_read", { ...place(zone), path }));
-  if (!content.value) return html`<p class="nothing" role="status">${content.error?.message ?? word("loading")}</p>`;
-  // Each line begins with its number and an arrow.
-  const text = content.value.content.replace(/^ *\d+→/gm, "");
-  return html`<pre class="extracted" tabindex="0">${text}</pre>`;
-}
-
-function Text({ name, text, writable = false, onSave }) {
+/** The text that is edited. */
+function EditedText({ name, text, onSave }) {
   const fill = (/** @type {HTMLElement|null} */ element) => {
     if (!element || element.shadowRoot) return;
     const onChange = () => {
@@ -193,25 +138,9 @@ function Text({ name, text, writable = false, onSave }) {
       if (!edit.value.changed) edit.value = { ...edit.value, changed: true };
       drafts.keep(location.value, join(location.value.path, name), () => edit.value?.read?.());
     };
-    showText(element, name, text, { label: name, writable, onChange, onSave }).then((read) => {
-      if (writable && edit.value) edit.value.read = read;
+    showText(element, name, text, { label: name, writable: true, onChange, onSave }).then((read) => {
+      if (edit.value) edit.value.read = read;
     });
   };
   return html`<div class="text-content" ref=${fill}></div>`;
-}
-
-function Markdown({ text, zone, path }) {
-  const fill = (/** @type {HTMLElement|null} */ element) => {
-    if (element && !element.firstChild) showMarkdown(element, text, zone, path);
-  };
-  return html`<article class="markdown" ref=${fill} tabindex="0"></article>`;
-}
-
-/** What comes from the server, once. @param {() => Promise<any>} read */
-export function useContent(read) {
-  const content = useRef(signal(/** @type {{value?: any, error?: Refusal}} */ ({}))).current;
-  useEffect(() => {
-    read().then((value) => (content.value = { value }), (error) => (content.value = { error }));
-  }, []);
-  return content.value;
 }

@@ -350,9 +350,6 @@ const BINARY = [
   "tar", "gz", "tgz", "xz", "bz2", "7z", "zst",
 ];
 
-/** Documents whose text the server extracts. */
-export const EXTRACTED = ["docx", "pptx", "xlsx", "xlsm", "xlsb", "xls", "odt", "ods", "odp", "epub", "rtf", "eml"];
-
 /** Whether a file of such a name is shown as text. @param {string} name */
 export function isText(name) {
   return !BINARY.includes(extension(name));

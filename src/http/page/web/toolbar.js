@@ -1,11 +1,10 @@
 // The head of the page: where one is, what can be done there, and the search.
 
 import { html, useEffect, useRef } from "./lib/core.js";
-import { actionsFor, newFile, newFolder, paste, showHistory, showKeys, showLink } from "./actions.js";
+import { actionsFor, newFile, newFolder, paste, showHistory, showKeys, showLink, showMembers } from "./actions.js";
 import { dropInto } from "./drag.js";
 import { choose } from "./upload.js";
 import { Icon } from "./icons.js";
-import { openMembers } from "./groups.js";
 import { chatName, clip, go, hash, isVersioned, listing, location, look, menuOpen, selected, selection } from "./state.js";
 import { openMenuOf } from "./menu.js";
 import { word } from "./words.js";
@@ -95,7 +94,7 @@ export function Toolbar() {
     clip.value && mayWrite && { id: "paste", label: word("paste"), icon: "paste", run: paste },
     { id: "hidden", label: word(look.value.hidden ? "hide_hidden" : "show_hidden"), icon: "hidden", run: () => (look.value = { ...look.value, hidden: !look.value.hidden }) },
     { id: "keys", label: word("keys"), icon: "keys", run: showKeys },
-    group && { id: "members", label: word("members"), icon: "group", run: () => openMembers(group) },
+    group && { id: "members", label: word("members"), icon: "group", run: () => showMembers(group) },
   ].filter(Boolean);
   return html`<div class="tools">
     <${Path} />

@@ -1,0 +1,1 @@
+export { default as temml } from "temml";
