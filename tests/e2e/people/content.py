@@ -71,7 +71,7 @@ def looked(world: World) -> None:
     world.store("storage", "looked/math.md", b"# Sums\n\nIt costs $5 and $6, but $x^2$ is\n\n$$\\frac{1}{2}$$\n\n<p style='color: red'>styled</p>\n")
     world.store("storage", "looked/page.html", b"<!doctype html><style>h1 { color: red }</style><h1>A page</h1><script>document.body.textContent = 'run'</script>")
     world.store("storage", "looked/old.csv", "größe;ort\n1,5;Köln\n".encode("cp1252"))
-    world.store("storage", "looked/large.log", b"".join(b"line %d\n" % number for number in range(300_000)))
+    world.store("storage", "looked/large.log", b"".join(b"line %d %s\n" % (number, b"x" * 400) for number in range(6_000)))
     world.store("storage", "looked/too large.docx", bytes(51 * 1024 * 1024))
     world.call("shed_sqlite", zone="storage", path="looked/data.sqlite", query="CREATE TABLE people AS SELECT 'Grace' AS name, 3 AS age UNION ALL SELECT 'Ada', 5")
     world.call("shed_zip", zone="storage", src="looked/old.csv", dest="looked/pack.zip")

@@ -12,7 +12,7 @@ import { word } from "./words.js";
 /** Most bytes of a text that is shown at once or edited. */
 export const TEXT_MAX = 2 * 1024 * 1024;
 /** Bytes of a part of a larger text. */
-const PART = 512 * 1024;
+const PART = 128 * 1024;
 /** Most bytes of a document or a workbook, which the server reads whole. */
 const DOCUMENT_MAX = 50 * 1024 * 1024;
 /** Most bytes of a picture. */
