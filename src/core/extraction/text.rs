@@ -215,8 +215,8 @@ impl TextBuilder {
         let (mut line, mut seen) = (0, 0);
         let roles = self.roles.iter().map(|&(at, role)| {
             let at = at.min(self.content.len());
-            let before = self.content.as_bytes()[seen..at].iter();
-            line += before.filter(|byte| **byte == b'\n').count();
+            let before = self.content.get(seen..at).unwrap_or_default();
+            line += before.matches('\n').count();
             seen = at;
             (line, role)
         });

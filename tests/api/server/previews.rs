@@ -67,7 +67,8 @@ fn rows_are_read_in_any_encoding_and_with_any_delimiter() {
 fn many_rows_come_in_parts_and_long_cells_are_cut() {
     let app = TestApp::start();
     let client = app.client();
-    let rows: String = (0..1100).map(|row| format!("{row},x\n")).collect();
+    let rows: Vec<String> = (0..1100).map(|row| format!("{row},x\n")).collect();
+    let rows = rows.concat();
     store(&client, "many.csv", format!("n,letter\n{rows}").as_bytes());
     let (mut read, mut count, mut from) = (Vec::new(), 0, Some(0));
     while let Some(place) = from {
