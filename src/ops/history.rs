@@ -121,11 +121,11 @@ impl Operation for ListChanges {
                 .filter(|path| !path.is_root()),
             chat: request.chat.then_some(caller.chat.as_str()),
             since,
+            after,
             ..ChangesRequest::default()
         };
         let most = request.limit.unwrap_or(LIMIT).min(LIMIT_MAX);
-        let mut entries = change_list::list(&core.store, caller, &list, most)?;
-        entries.retain(|entry| after.is_none_or(|after| entry.row.number > after));
+        let entries = change_list::list(&core.store, caller, &list, most)?;
         let mut left = core.store.settings.output_of(caller.client) as usize;
         let changes = entries.into_iter().map(|entry| {
             let diff = request.diff.then(|| diff(core, caller, &entry, &mut left));

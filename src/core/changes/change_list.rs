@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use fileshed_history::{ChangeKind, changed_by};
+use fileshed_history::{ChangeKind, CommitReader};
 use fileshed_registry::{ChangeFilter, ListedChange, Step};
-use fileshed_storage::Root;
 use fileshed_types::{Caller, Error, ZoneName};
 use fileshed_zones::store::Store;
 use fileshed_zones::zone::{Zone, ZonePath};
@@ -33,6 +32,8 @@ pub struct ChangesRequest<'l> {
     pub since: Option<i64>,
     /// Those with smaller numbers.
     pub before: Option<i64>,
+    /// Those with larger numbers.
+    pub after: Option<i64>,
 }
 
 /// The effect of a change on a file.
@@ -94,7 +95,7 @@ pub fn list(
         answer: request.answer,
         since: request.since,
         before: request.before,
-        after: None,
+        after: request.after,
     };
     let mut places = HashMap::new();
     let mut entries = Vec::new();
@@ -200,7 +201,8 @@ pub fn contents(
 struct ChangedZone {
     zone: ZoneName,
     group: Option<String>,
-    base: Option<Root>,
+    /// Its commits, opened once; `None` without history.
+    commits: Option<CommitReader>,
 }
 
 impl ChangedZone {
@@ -217,21 +219,32 @@ impl ChangedZone {
                 return Ok(None);
             };
             let group = open.group().map(|group| group.name.clone());
-            let base = Some(open.base);
-            return Ok(Some(Self { zone, group, base }));
+            let commits = CommitReader::open(&open.base).ok();
+            return Ok(Some(Self {
+                zone,
+                group,
+                commits,
+            }));
         }
         if row.change.tenant != own {
             return Ok(None);
         }
-        let base = store.tenant(caller)?.existing_base(zone)?;
-        let group = None;
-        Ok(Some(Self { zone, group, base }))
+        let base = if zone.is_versioned() {
+            store.tenant(caller)?.existing_base(zone)?
+        } else {
+            None
+        };
+        Ok(Some(Self {
+            zone,
+            group: None,
+            commits: base.and_then(|base| CommitReader::open(&base).ok()),
+        }))
     }
 
     /// Returns files that a change touched, and how many there are: the first ones, or all of them.
     fn files(&self, row: &ListedChange, all: bool) -> (Vec<(ZonePath, FileEffect)>, usize) {
         let most = if all { usize::MAX } else { NAMED };
-        let (Some(range), Some(base)) = (range(row), &self.base) else {
+        let Some(range) = range(row) else {
             let steps = row.change.steps();
             let files = steps.iter().take(most).map(|step| {
                 let effect = match step {
@@ -245,9 +258,9 @@ impl ChangedZone {
             return (files.collect(), steps.len());
         };
         // The history of a zone may have been made anew.
-        let Ok((changed, count)) = changed_by(base, &range, most) else {
-            return (Vec::new(), 0);
-        };
+        let commits = self.commits.as_ref();
+        let changed = commits.and_then(|commits| commits.changed_by(&range, most).ok());
+        let (changed, count) = changed.unwrap_or_default();
         let files = changed.into_iter().map(|file| {
             let effect = match file.kind {
                 ChangeKind::Added => FileEffect::Created,

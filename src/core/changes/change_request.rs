@@ -5,6 +5,12 @@ use fileshed_storage::{Entry, Kind, Merge, Stamp, Target, Totals, Vacancy, Weigh
 use fileshed_types::{Error, random};
 use fileshed_zones::chats::DAY_SECONDS;
 use fileshed_zones::zone::{Zone, ZonePath};
+use sha2::{Digest as _, Sha256};
+
+/// Returns the digest of what is added to a file.
+pub(crate) fn digest_of(added: &[u8]) -> String {
+    hex::encode(Sha256::digest(added))
+}
 
 /// The paths that a change touches, and the space that it takes.
 #[derive(Debug, Default)]
@@ -209,8 +215,8 @@ impl ChangeRequest {
         }
     }
 
-    /// The file at `target` gets an addition; then it has `size` bytes and this inode.
-    pub(super) fn append(target: &Target, size: u64, inode: u64) -> Self {
+    /// The file at `target` gets an addition of this digest; then it has `size` bytes and this inode.
+    pub(super) fn append(target: &Target, size: u64, inode: u64, digest: String) -> Self {
         let replaced = Totals {
             bytes: target.size(),
             files: 1,
@@ -226,6 +232,7 @@ impl ChangeRequest {
                 before,
                 after,
                 inode,
+                digest: Some(digest),
             }],
             ..Self::install(target, &weight, replaced)
         }

@@ -252,6 +252,11 @@ impl<'a> OpenEndedPermit<'a> {
         Ok(lost)
     }
 
+    /// Says that the changes that it takes back stay in part.
+    pub(crate) fn undoes_part(&mut self) {
+        self.change.undoes = Some(String::new());
+    }
+
     /// Takes an entry away.
     pub fn remove(&self, entry: &Entry) -> Result<(), Error> {
         let staging = self.zone.store.staging(&self.zone.tenant)?;

@@ -25,9 +25,10 @@
 //! step 3 once more (`reap_dead_instances`).
 
 use crate::judge::{EndedCommand, start_of};
-use fileshed_history::{Author, power_cut};
+use crate::undo;
+use fileshed_history::{Author, History, HistoryError, power_cut};
 use fileshed_registry::{
-    Change, Orphan, OwnershipChange, OwnershipEffect, Step, TenantCondition, Usage,
+    Change, ChangeFilter, Orphan, OwnershipChange, OwnershipEffect, Step, TenantCondition, Usage,
 };
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::{Clock, Error, Settings, ZoneName, ZonePath};
@@ -297,9 +298,11 @@ fn repair_locked(
                     message: &message,
                     author: &author,
                 };
-                if let Some(done) = repaired_ownership(store, &ended, change)? {
+                let (done, judged) = repaired_ownership(store, &ended, change)?;
+                if let Some(done) = done {
                     store.registry.carry_out(group, &done)?;
                 }
+                commit = judged.or(commit);
             }
         } else {
             starts.extend(changes.filter_map(|change| start_of(&change.effect)));
@@ -312,7 +315,21 @@ fn repair_locked(
             }
             history.capture(&message, &author, now)
         })?;
-        commit = captured.commit.map(|commit| commit.to_string());
+        commit = captured.commit.map(|commit| commit.to_string()).or(commit);
+        if let (None, Some(change)) = (&commit, orphan.changes.last()) {
+            // It may have died between its commit and the end of its intent.
+            let head = |history: &History| history.head_by(&author, change.changed_at);
+            let head = store.work_on_history(&of, now, head)?;
+            let filter = ChangeFilter {
+                tenant: Some(&tenant.key),
+                zone: Some(zone.as_str()),
+                ..ChangeFilter::default()
+            };
+            let listed = store.registry.listed_changes(&filter, 1)?;
+            let listed = listed.first().and_then(|row| row.change.commit.as_deref());
+            let head = head.map(|head| head.to_string());
+            commit = head.filter(|head| Some(&**head) != listed);
+        }
     }
     store.repair_bin(tenant, zone)?;
     store.measure(tenant, zone)?;
@@ -340,8 +357,13 @@ fn repaired_changes(
 ) -> Result<Vec<Change>, Error> {
     let mut changes = orphan.changes.clone();
     for change in &mut changes {
-        // Only a part may have been taken back: that is for another undo.
-        change.undoes = change.undoes.take().map(|_| String::new());
+        // If only a part was taken back, the rest is for another undo.
+        if let Some(undoes) = &mut change.undoes
+            && zone.is_versioned()
+            && !is_taken_back(store, tenant, zone, undoes)?
+        {
+            undoes.clear();
+        }
     }
     if let Some(last) = changes.last_mut() {
         last.commit = commit;
@@ -358,7 +380,9 @@ fn repaired_changes(
     };
     for change in &mut changes {
         let mut steps = Vec::new();
-        for step in change.steps() {
+        let planned = change.steps();
+        let count = planned.len();
+        for step in planned {
             let happened = match &step {
                 Step::Replaced { kept: Some(id), .. } | Step::Removed { kept: Some(id), .. } => {
                     in_bin.contains(id)
@@ -377,20 +401,54 @@ fn repaired_changes(
                 steps.push(step);
             }
         }
+        if steps.len() < count {
+            change.undoes = change.undoes.take().map(|_| String::new());
+        }
         change.set_steps(&steps);
     }
     Ok(changes)
 }
 
+/// Returns `true` if nothing is left of the changes with these numbers, in a zone with history.
+fn is_taken_back(
+    store: &Store,
+    tenant: &TenantRoot,
+    zone: ZoneName,
+    numbers: &str,
+) -> Result<bool, Error> {
+    let mut ranges = Vec::new();
+    for number in numbers.split(',').filter_map(|text| text.parse().ok()) {
+        let row = store.registry.change(number)?;
+        let Some(range) = row.as_ref().and_then(undo::range) else {
+            return Ok(false);
+        };
+        ranges.push(range);
+    }
+    let Some(base) = tenant.existing_base(zone)? else {
+        return Ok(false);
+    };
+    let of = ZoneRoots {
+        tenant: &tenant.key,
+        zone,
+        base: &base,
+        data: &base.subdirectory(DATA)?,
+    };
+    // The history may have been made anew.
+    let left = store.work_on_history(&of, store.clock.now(), |history| {
+        Ok::<_, HistoryError>(history.reversal(&ranges, None).ok())
+    })?;
+    Ok(left.is_some_and(|left| left.paths().next().is_none() && left.conflicts.is_empty()))
+}
+
 /// Returns the part of an interrupted change of ownership that happened. A command is judged as if
-/// it had ended.
+/// it had ended, and may have a commit.
 fn repaired_ownership(
     store: &Store,
     ended: &EndedCommand<'_>,
     change: &OwnershipChange,
-) -> Result<Option<OwnershipChange>, Error> {
+) -> Result<(Option<OwnershipChange>, Option<String>), Error> {
     if start_of(&change.effect).is_none() {
-        return Ok(happened(ended.history.data, change.clone())?);
+        return Ok((happened(ended.history.data, change.clone())?, None));
     }
     let outcome = ended.judge(store.clock.now(), None)?;
     let (tenant, zone) = (ended.history.tenant, ended.history.zone.as_str());
@@ -398,10 +456,11 @@ fn repaired_ownership(
     if outcome.finished.refused.is_some() {
         tracing::warn!(tenant, "put back what a command did");
     }
-    Ok(outcome.effect.map(|effect| OwnershipChange {
+    let done = outcome.effect.map(|effect| OwnershipChange {
         effect,
         ..change.clone()
-    }))
+    });
+    Ok((done, outcome.commit))
 }
 
 /// Returns the part of an ownership change that is on disk.

@@ -8,7 +8,7 @@ mod steps;
 
 use std::collections::{BTreeMap, HashSet};
 
-use fileshed_history::{CommitRange, changed_by};
+use fileshed_history::{CommitRange, CommitReader, Reversal};
 use fileshed_registry::{ChangeFilter, ListedChange};
 use fileshed_rules::Growth;
 use fileshed_types::{
@@ -68,6 +68,8 @@ pub enum KeptReason {
     Gone,
     /// It is locked.
     Locked,
+    /// The caller may not change it: it is another member's, or nobody may.
+    Foreign,
     /// The bin, or the quota, has no room for it.
     NoRoom,
     /// The caller does not have the group any more.
@@ -81,6 +83,7 @@ impl KeptReason {
     fn of(error: &Error) -> Self {
         match error.code() {
             Code::FileLocked => Self::Locked,
+            Code::PermissionDenied => Self::Foreign,
             Code::QuotaExceeded | Code::FileTooLarge => Self::NoRoom,
             Code::FileExists => Self::Taken,
             Code::FileNotFound | Code::NotAFile => Self::Changed,
@@ -96,6 +99,7 @@ impl KeptReason {
             Self::Taken => "has something else at its path",
             Self::Gone => "was not kept",
             Self::Locked => "is locked",
+            Self::Foreign => "is not yours to change",
             Self::NoRoom => "has no room in the bin or the quota",
             Self::Left => "is in a group that is not yours any more",
             Self::Failed => "could not be put back now",
@@ -273,6 +277,7 @@ fn last_of_path(
         ..ChangeFilter::default()
     };
     let chat = zone.caller.chat.as_str();
+    let commits = CommitReader::open(&zone.base).ok();
     let mut last = None;
     let visit = |row: ListedChange| -> Result<bool, Error> {
         let is_of_chat = zone.name != ZoneName::Uploads || row.change.chat == chat;
@@ -281,8 +286,10 @@ fn last_of_path(
         }
         let touches = if let Some(range) = range(&row) {
             // The history may have been made anew.
-            let changed = changed_by(&zone.base, &range, MOST as usize);
-            let changed = changed.map(|(changed, _)| changed).unwrap_or_default();
+            let commits = commits.as_ref();
+            let changed =
+                commits.and_then(|commits| commits.changed_by(&range, MOST as usize).ok());
+            let (changed, _) = changed.unwrap_or_default();
             changed.iter().any(|file| file.path == *path)
         } else {
             let steps = row.change.steps();
@@ -333,7 +340,6 @@ fn by_zone(
             caller: Caller {
                 chat,
                 message: Some(id.to_owned()),
-                undoes: Some(String::new()),
                 ..caller.clone()
             },
             zone,
@@ -342,7 +348,14 @@ fn by_zone(
         });
         of_zone.changes.push(row);
     }
-    Ok(zones.into_values().collect())
+    let mut zones: Vec<ZoneChanges> = zones.into_values().collect();
+    for of_zone in &mut zones {
+        let numbers = of_zone.changes.iter().map(|row| row.number.to_string());
+        // In a zone without history each step is a change by itself.
+        let is_one = of_zone.zone.is_versioned();
+        of_zone.caller.undoes = is_one.then(|| numbers.collect::<Vec<_>>().join(","));
+    }
+    Ok(zones)
 }
 
 impl ZoneChanges {
@@ -392,21 +405,6 @@ impl ZoneChanges {
     }
 }
 
-/// Says of changes that they were taken back, by the last change of the undo in their zone: as a whole, so
-/// that none of it can be taken back again.
-fn mark(zone: &Zone<'_>, numbers: &[i64]) -> Result<(), Error> {
-    let registry = &zone.store.registry;
-    let filter = ChangeFilter {
-        tenant: Some(&zone.tenant.key),
-        zone: Some(zone.name.as_str()),
-        answer: Some(zone.caller.answer()?),
-        ..ChangeFilter::default()
-    };
-    let last = registry.listed_changes(&filter, 1)?;
-    let by = last.first().map_or(0, |row| row.number);
-    Ok(registry.mark_undone(numbers, by)?)
-}
-
 /// Takes back the commits of changes in a zone with history, as one commit.
 fn take_back_commits(
     zone: &Zone<'_>,
@@ -415,10 +413,13 @@ fn take_back_commits(
     dry_run: bool,
 ) -> Result<Vec<(ZonePath, UndoOutcome)>, Error> {
     // The history may have been made anew.
-    let (ranges, lost): (Vec<CommitRange>, Vec<CommitRange>) = changes
-        .iter()
-        .filter_map(range)
-        .partition(|range| changed_by(&zone.base, range, 1).is_ok());
+    let commits = CommitReader::open(&zone.base).ok();
+    let is_there = |range: &CommitRange| {
+        let commits = commits.as_ref();
+        commits.is_some_and(|commits| commits.changed_by(range, 1).is_ok())
+    };
+    let ranges = changes.iter().filter_map(range);
+    let (ranges, lost): (Vec<CommitRange>, Vec<CommitRange>) = ranges.partition(is_there);
     let request = OpenEndedRequest {
         operation: OPERATION,
         command: OPERATION,
@@ -433,22 +434,24 @@ fn take_back_commits(
     } else {
         Some(open_ended::begin(zone, request, None)?)
     };
-    let reversal = zone.history(|history| history.reversal(&ranges, only))?;
-    for (path, _) in reversal.paths() {
-        crate::check_lock(zone, path)?;
-        crate::check_owner(zone, [path])?;
-    }
-    if let Some(permit) = permit {
+    let mut reversal = zone.history(|history| history.reversal(&ranges, only))?;
+    let mut kept = left_out(zone, &mut reversal)?;
+    kept.extend(
+        reversal
+            .conflicts
+            .iter()
+            .map(|path| (path.clone(), KeptReason::Changed)),
+    );
+    kept.extend(lost.first().map(|_| (ZonePath::root(), KeptReason::Gone)));
+    if let Some(mut permit) = permit {
+        if !kept.is_empty() || !is_all(commits.as_ref(), &ranges, only)? {
+            permit.undoes_part();
+        }
         let staging = zone.store.staging(&zone.tenant)?;
         zone.history(|history| history.carry_out(&reversal, &staging))?;
         let finished = permit.finish()?;
         if let Some(refused) = finished.refused {
             return Err(refused);
-        }
-        let is_whole = reversal.conflicts.is_empty() && lost.is_empty();
-        if is_whole && reversal.paths().next().is_some() && is_all(zone, changes, only)? {
-            let numbers: Vec<i64> = changes.iter().map(|row| row.number).collect();
-            mark(zone, &numbers)?;
         }
     }
     let outcome = |is_there| {
@@ -460,24 +463,52 @@ fn take_back_commits(
     };
     let done = reversal.paths();
     let done = done.map(|(path, is_there)| (path.clone(), outcome(is_there)));
-    let kept = reversal.conflicts.iter();
-    let kept = kept.map(|path| (path.clone(), UndoOutcome::Kept(KeptReason::Changed)));
-    let gone = (ZonePath::root(), UndoOutcome::Kept(KeptReason::Gone));
-    let gone = lost.first().map(|_| gone);
-    Ok(done.chain(kept).chain(gone).collect())
+    let kept = kept.into_iter();
+    let kept = kept.map(|(path, reason)| (path, UndoOutcome::Kept(reason)));
+    Ok(done.chain(kept).collect())
+}
+
+/// Leaves out of a reversal what the caller may not change now, and what would lie below that; returns each
+/// path with the reason.
+fn left_out(
+    zone: &Zone<'_>,
+    reversal: &mut Reversal,
+) -> Result<Vec<(ZonePath, KeptReason)>, Error> {
+    let mut left = Vec::new();
+    for (path, _) in reversal.paths() {
+        let asked = crate::check_lock(zone, path);
+        let Err(error) = asked.and_then(|()| crate::check_owner(zone, [path])) else {
+            continue;
+        };
+        match KeptReason::of(&error) {
+            reason @ (KeptReason::Locked | KeptReason::Foreign) => {
+                left.push((path.clone(), reason));
+            }
+            _ => return Err(error),
+        }
+    }
+    let stays: HashSet<ZonePath> = left.iter().map(|(path, _)| path.clone()).collect();
+    for (path, is_there) in reversal.paths() {
+        let mut above = std::iter::successors(path.parent(), ZonePath::parent);
+        if is_there && !stays.contains(path) && above.any(|above| stays.contains(&above)) {
+            left.push((path.clone(), KeptReason::Taken));
+        }
+    }
+    reversal.leave_out(|path| left.iter().any(|(stays, _)| stays == path));
+    Ok(left)
 }
 
 /// Returns `true` if changes touched nothing but what is at `only`.
 fn is_all(
-    zone: &Zone<'_>,
-    changes: &[ListedChange],
+    commits: Option<&CommitReader>,
+    ranges: &[CommitRange],
     only: Option<&ZonePath>,
 ) -> Result<bool, Error> {
-    let Some(only) = only else {
+    let (Some(only), Some(commits)) = (only, commits) else {
         return Ok(true);
     };
-    for range in changes.iter().filter_map(range) {
-        let (files, _) = changed_by(&zone.base, &range, 2)?;
+    for range in ranges {
+        let (files, _) = commits.changed_by(range, 2)?;
         if files.iter().any(|file| file.path != *only) {
             return Ok(false);
         }
@@ -498,9 +529,12 @@ impl UndoError {
             };
             format!("`{place}/{}` {}", path.path, reason.describe())
         };
+        let is_foreign =
+            |path: &&UndonePath| path.outcome == UndoOutcome::Kept(KeptReason::Foreign);
         Self::Conflicts {
             paths: kept.iter().take(NAMED).map(name).collect(),
             count: kept.len(),
+            are_foreign: kept.iter().all(is_foreign),
         }
     }
 }
@@ -546,8 +580,10 @@ diagnostics! {
             paths: Vec<String> = vec!["`storage/notes.md` was changed since".to_owned()],
             /// Their number.
             count: usize = 1,
+            /// `true` if none of them is the caller's to change.
+            are_foreign: bool,
         } => {
-            code: FileLocked,
+            code: if *are_foreign { Code::PermissionDenied } else { Code::FileLocked },
             hint: Hint::from(Repeat::with("partial", true))
                 .say(" to take back everything else; these stay as they are"),
             details: { "conflicts": paths, "count": count },

@@ -183,7 +183,7 @@ impl FileWrite<'_> {
         staged
             .write_all(&added)
             .map_err(|error| DiskError::of("write", entry.path(), error))?;
-        self.write(writer.adding(), target, staged)
+        self.write(writer.adding(&added), target, staged)
     }
 
     /// Replaces the file by the output of `convert`, which reads it, unless `convert` returns `false`:

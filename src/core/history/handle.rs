@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Once;
 
 use git2::{Commit, ConfigLevel, Repository};
+use jiff::Timestamp;
 
 use super::stat_cache::StatCache;
-use super::{CommitId, Result, ZoneComparison, head, object, repository};
+use super::{Author, CommitId, Result, ZoneComparison, head, object, repository};
 use fileshed_storage::Root;
 
 /// The history of one zone.
@@ -48,6 +49,19 @@ impl History {
     pub fn head(&self) -> Result<Option<CommitId>> {
         let head = self.head_commit()?;
         Ok(head.map(|commit| CommitId::of(commit.id())))
+    }
+
+    /// Returns the last commit, if this author made it at this second or after it.
+    pub fn head_by(&self, author: &Author, since: i64) -> Result<Option<CommitId>> {
+        let Some(head) = self.head_commit()? else {
+            return Ok(None);
+        };
+        let expected = author.signature(Timestamp::UNIX_EPOCH)?;
+        let made = head.author();
+        let is_theirs =
+            (made.name().ok(), made.email().ok()) == (expected.name().ok(), expected.email().ok());
+        let is_of_then = is_theirs && made.when().seconds() >= since;
+        Ok(is_of_then.then(|| CommitId::of(head.id())))
     }
 
     /// Makes git's index describe HEAD, for git commands that follow. Almost free where it does.

@@ -53,5 +53,5 @@ pub use large::PreparedContent;
 pub use line::{HeldLine, KeptTip, ReferenceState};
 pub use moved::MovedFile;
 pub use object::CommitId;
-pub use reversal::{CommitRange, Reversal, changed_by, merge_texts};
+pub use reversal::{CommitRange, CommitReader, Reversal, merge_texts};
 pub use version::{FileVersion, file_at, last_with};

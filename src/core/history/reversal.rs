@@ -34,6 +34,11 @@ impl Reversal {
         let changes = self.changes.iter();
         changes.map(|(path, content)| (path, content.is_some()))
     }
+
+    /// Leaves files as they are at the paths for which `stays` returns `true`.
+    pub fn leave_out(&mut self, stays: impl Fn(&ZonePath) -> bool) {
+        self.changes.retain(|(path, _)| !stays(path));
+    }
 }
 
 impl CommitRange {
@@ -160,32 +165,43 @@ fn path_of(delta: &DiffDelta<'_>) -> Option<ZonePath> {
     Some(zone_path(path))
 }
 
-/// Returns the files that commits changed, at most so many, and how many there are. Changes nothing in
-/// the repository, which lies in `parent`.
-pub fn changed_by(
-    parent: &Root,
-    range: &CommitRange,
-    most: usize,
-) -> Result<(Vec<FileChange>, usize)> {
-    let fail = HistoryError::git("read");
-    let repository = Repository::open_bare(parent.location().join(NAME)).map_err(&fail)?;
-    let (before, after) = range.trees(&repository)?;
-    let diff = repository.diff_tree_to_tree(Some(&before), Some(&after), None);
-    let diff = diff.map_err(&fail)?;
-    let deltas = diff.deltas();
-    let count = deltas.len();
-    let changes = deltas.filter_map(|delta| {
-        let kind = match delta.status() {
-            Delta::Added => ChangeKind::Added,
-            Delta::Deleted => ChangeKind::Deleted,
-            _ => ChangeKind::Modified,
-        };
-        Some(FileChange {
-            path: path_of(&delta)?,
-            kind,
-        })
-    });
-    Ok((changes.take(most).collect(), count))
+/// A repository that is opened to look at commits. Changes nothing in it.
+pub struct CommitReader(Repository);
+
+impl std::fmt::Debug for CommitReader {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let place = self.0.path();
+        formatter.debug_tuple("CommitReader").field(&place).finish()
+    }
+}
+
+impl CommitReader {
+    /// Opens the repository that lies in `parent`.
+    pub fn open(parent: &Root) -> Result<Self> {
+        let repository = Repository::open_bare(parent.location().join(NAME));
+        repository.map(Self).map_err(HistoryError::git("read"))
+    }
+
+    /// Returns the files that commits changed, at most so many, and how many there are.
+    pub fn changed_by(&self, range: &CommitRange, most: usize) -> Result<(Vec<FileChange>, usize)> {
+        let (before, after) = range.trees(&self.0)?;
+        let diff = self.0.diff_tree_to_tree(Some(&before), Some(&after), None);
+        let diff = diff.map_err(HistoryError::git("read"))?;
+        let deltas = diff.deltas();
+        let count = deltas.len();
+        let changes = deltas.filter_map(|delta| {
+            let kind = match delta.status() {
+                Delta::Added => ChangeKind::Added,
+                Delta::Deleted => ChangeKind::Deleted,
+                _ => ChangeKind::Modified,
+            };
+            Some(FileChange {
+                path: path_of(&delta)?,
+                kind,
+            })
+        });
+        Ok((changes.take(most).collect(), count))
+    }
 }
 
 /// Merges two texts that both come from `base`, by lines; `None` if they changed the same ones, or if one

@@ -82,6 +82,9 @@ pub enum Step {
         /// Its inode after.
         #[serde(default)]
         inode: u64,
+        /// The SHA-256 of the bytes between, in hexadecimal digits; `None` if not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        digest: Option<String>,
     },
 }
 

@@ -96,6 +96,22 @@ fn changes_of_all_zones_stand_in_one_list() {
     assert_eq!(changes(&two, &json!({})).len(), 4);
     let since = all[1]["change"].to_string();
     assert_eq!(changes(&ada, &json!({"since": since})).len(), 1);
+    let since = all[3]["change"].to_string();
+    let after = changes(
+        &ada,
+        &json!({"since": since, "path": "storage/notes", "limit": 1}),
+    );
+    assert_eq!(
+        after,
+        [all[1].clone()].map(|mut change| {
+            change.as_object_mut().expect("a change").remove("diff");
+            change
+        })
+    );
+    assert_eq!(
+        changes(&ada, &json!({"since": all[0]["change"].to_string()})).len(),
+        0
+    );
     // Other users do not see them.
     assert_eq!(changes(&server.as_user("bob"), &json!({})).len(), 0);
     let refused = ada.call("shed_history", &json!({"since": "yesterday"}));

@@ -62,7 +62,10 @@ pub(crate) const PROVOKED: Provoked = &[
         let owner = owner.header_text("X-OpenWebUI-User-Id").expect("a user");
         let given = json!({"group": "team", "path": "given.md", "new_owner": owner});
         done(&client, "shed_group_chown", &given);
-        stage.refuses(&json!({"path": "group/team/given.md"}), &["`given.md`"]);
+        stage.refuses(
+            &json!({"path": "group/team/given.md"}),
+            &["`group/team/given.md`"],
+        );
     }),
     ("QUOTA_EXCEEDED", |stage| {
         stage.file("documents", "large", &"x".repeat(900 << 10));
@@ -430,4 +433,118 @@ fn an_answer_of_which_nothing_is_left_is_passed_over() {
     assert_eq!(nothing["count"], 0, "{nothing}");
     done(&ada, "shed_undo", &json!({}));
     assert!(missing(&ada, "storage", "a.md"));
+}
+
+/// The names of files in a list of an answer, in order.
+fn named(list: &Value) -> Vec<String> {
+    let list = list.as_array().expect("a list").iter();
+    let mut names: Vec<String> = list
+        .map(|file| file["path"].as_str().or(file.as_str()).expect("a path"))
+        .map(|file| file.split(' ').next().unwrap_or_default())
+        .map(|name| name.trim_matches('`').to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_locked_or_of_others_stays_and_the_rest_comes_back() {
+    let server = small().app();
+    let (ada, bob) = (
+        server.as_member("ada", "t").chat("one"),
+        server.as_member("bob", "t"),
+    );
+    let shared = |path: &str, content: &str| json!({"zone": "group", "group": "team", "path": path, "content": content, "mode": "group"});
+    let answer = writes(&ada, "answer");
+    for path in ["open.md", "given.md", "free.md"] {
+        for (client, content) in [(writes(&ada, "before"), "old\n"), (answer.clone(), "new\n")] {
+            done(&client, "shed_create_file", &shared(path, content));
+            file(&client, "documents", path, content);
+        }
+    }
+    let open = json!({"zone": "group", "group": "team", "path": "open.md"});
+    done(&bob, "shed_lockedit_open", &open);
+    let own = json!({"zone": "documents", "path": "open.md"});
+    done(&ada, "shed_lockedit_open", &own);
+    for call in ["shed_group_chown", "shed_group_set_mode"] {
+        let given =
+            json!({"group": "team", "path": "given.md", "new_owner": "bob", "mode": "owner"});
+        let client = if call == "shed_group_chown" {
+            &ada
+        } else {
+            &bob
+        };
+        done(client, call, &given);
+    }
+    let read = |path: &str| {
+        let read = json!({"zone": "group", "group": "team", "path": path});
+        done(&ada, "shed_read", &read)["content"].clone()
+    };
+
+    let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
+    refused.refused(423, "FILE_LOCKED");
+    let stay = [
+        "documents/open.md",
+        "group/team/given.md",
+        "group/team/open.md",
+    ];
+    let conflicts = &refused.body["error"]["details"]["conflicts"];
+    assert_eq!(named(conflicts), stay, "{}", refused.text);
+    assert!(
+        refused.text.contains("is not yours to change"),
+        "{}",
+        refused.text
+    );
+    assert!(refused.text.contains("is locked"), "{}", refused.text);
+    assert_eq!(content(&ada, "documents", "free.md"), "new\n");
+
+    let part = json!({"answer": "answer", "partial": true});
+    let data = done(&ada, "shed_undo", &part);
+    assert_eq!(named(&data["kept"]), stay, "{data}");
+    assert_eq!(
+        named(&data["files"]),
+        [
+            "documents/free.md",
+            "documents/given.md",
+            "group/team/free.md"
+        ]
+    );
+    assert_eq!(content(&ada, "documents", "free.md"), "old\n");
+    assert_eq!(content(&ada, "documents", "open.md"), "new\n");
+    assert!(read("free.md").to_string().contains("old"));
+    assert!(read("open.md").to_string().contains("new"));
+    assert!(read("given.md").to_string().contains("new"));
+
+    // What stayed can be taken back when it is free.
+    done(&bob, "shed_lockedit_cancel", &open);
+    done(&ada, "shed_lockedit_cancel", &own);
+    let data = done(&ada, "shed_undo", &part);
+    assert_eq!(named(&data["kept"]), ["group/team/given.md"], "{data}");
+    assert_eq!(content(&ada, "documents", "open.md"), "old\n");
+    assert!(read("open.md").to_string().contains("old"));
+}
+
+#[test]
+fn an_addition_that_was_written_over_stays() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "before"), "storage", "log.txt", "one\n");
+    let append =
+        json!({"zone": "storage", "path": "log.txt", "content": "two\n", "position": "end"});
+    done(&writes(&ada, "answer"), "shed_patch_text", &append);
+    // As `>` of a shell does: the file is the same, and longer than before.
+    let rewritten = "something else, and more of it\n";
+    let log = place(&server, "ada", "storage").join("log.txt");
+    std::fs::write(&log, rewritten).expect("written");
+    let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
+    refused.refused(423, "FILE_LOCKED");
+    assert_eq!(content(&ada, "storage", "log.txt"), rewritten);
+    let part = json!({"answer": "answer", "partial": true});
+    let data = done(&ada, "shed_undo", &part);
+    assert_eq!(named(&data["kept"]), ["storage/log.txt"], "{data}");
+    assert_eq!(content(&ada, "storage", "log.txt"), rewritten);
+    // An addition to what was added stays, too.
+    std::fs::write(&log, "one\ntwo\nthree\n").expect("written");
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert_eq!(content(&ada, "storage", "log.txt"), "one\nthree\n");
 }

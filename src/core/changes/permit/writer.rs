@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{DiskEffect, Permit, SizeError, ZoneChange, new_change, ownership_change};
-use crate::change_request::{ChangeRequest, PathsChange};
+use crate::change_request::{ChangeRequest, PathsChange, digest_of};
 use crate::{encrypted, owner, repair, webdav};
 use fileshed_history::{CommitId, PreparedContent};
 use fileshed_registry::{Lock, OwnershipEffect};
@@ -30,8 +30,8 @@ pub struct Writer<'a> {
     pub(super) ends_edit: Option<Lock>,
     /// The id in the bin of what the change takes away: it had it before, and changes of the list name it.
     pub(crate) bin_id: Option<String>,
-    /// `true` if the change only adds to the end of a file.
-    adds: bool,
+    /// The digest of what the change adds to the end of a file, if it does nothing else.
+    adds: Option<String>,
     /// `true` if the change is refused where the bin does not keep what it takes away.
     pub(crate) keeps: bool,
 }
@@ -61,7 +61,7 @@ impl<'a> Writer<'a> {
             prepared: Vec::new(),
             ends_edit: None,
             bin_id: None,
-            adds: false,
+            adds: None,
             keeps: false,
         })
     }
@@ -94,9 +94,9 @@ impl<'a> Writer<'a> {
         self
     }
 
-    /// Says that the change adds to the end of a file: to take it back, its former size is enough.
-    pub(crate) fn adding(mut self) -> Self {
-        self.adds = true;
+    /// Says that the change adds this to the end of a file: to take it back, its former size is enough.
+    pub(crate) fn adding(mut self, added: &[u8]) -> Self {
+        self.adds = Some(digest_of(added));
         self
     }
 
@@ -143,8 +143,8 @@ impl<'a> Writer<'a> {
         let replaced = target.entry().map(|entry| self.zone.totals(entry));
         let replaced = replaced.transpose()?.unwrap_or_default();
         let weight = staged.weight()?;
-        let request = if self.adds {
-            ChangeRequest::append(&target, weight.totals.bytes, staged.inode()?)
+        let request = if let Some(digest) = self.adds.clone() {
+            ChangeRequest::append(&target, weight.totals.bytes, staged.inode()?, digest)
         } else {
             ChangeRequest::install(&target, &weight, replaced)
                 .in_state(staged.stamp(&ZonePath::root())?)
@@ -213,7 +213,7 @@ impl<'a> Writer<'a> {
         };
         let size = target.size() + added.len() as u64;
         let inode = target.entry().map_or(0, |entry| entry.stamp().inode());
-        let permit = self.guard(ChangeRequest::append(target, size, inode))?;
+        let permit = self.guard(ChangeRequest::append(target, size, inode, digest_of(added)))?;
         let path = target.path();
         let change =
             permit.carry_out(|staging| staging.append(file, path).map(DiskEffect::Appended))?;

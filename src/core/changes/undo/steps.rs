@@ -11,6 +11,7 @@ use fileshed_types::{Caller, Chat, Code, Error, ZoneName};
 use fileshed_zones::zone::{Zone, ZonePath};
 
 use super::{KeptReason, MOST, OPERATION, UndoOutcome};
+use crate::change_request::digest_of;
 use crate::{cross_zone, receiver};
 
 /// The largest file that is merged by lines, in bytes.
@@ -63,13 +64,19 @@ pub(super) fn take_back(
         }
         let meant_all = count == steps.len();
         let mut is_whole = meant_all;
-        for (way, seen) in &ways {
+        for (at, (way, seen)) in ways.iter().enumerate() {
             let mut outcome = way.outcome();
             if !dry_run && !matches!(way, Way::Stay(..)) {
-                // Each step is a change by itself.
+                // Each step is a change by itself: the last one marks the change, if all are taken back.
+                let marks = is_whole && at + 1 == ways.len();
+                let number = marks.then(|| row.number.to_string());
+                let caller = Caller {
+                    undoes: Some(number.unwrap_or_default()),
+                    ..zone.caller.clone()
+                };
                 let done = zone
                     .store
-                    .zone_as_it_is(zone.caller, zone.name)
+                    .zone_as_it_is(&caller, zone.name)
                     .and_then(|zone| way.go(&zone.made()?, *seen));
                 if let Err(error) = done {
                     tracing::warn!(%error, "a step is not taken back");
@@ -79,12 +86,8 @@ pub(super) fn take_back(
             is_whole &= !matches!(outcome.1, UndoOutcome::Kept(_));
             outcomes.push(outcome);
         }
-        if !dry_run && is_whole {
-            if ways.is_empty() {
-                zone.store.registry.mark_undone(&[row.number], 0)?;
-            } else {
-                super::mark(zone, &[row.number])?;
-            }
+        if !dry_run && meant_all && ways.is_empty() {
+            zone.store.registry.mark_undone(&[row.number], 0)?;
         }
     }
     Ok(outcomes)
@@ -219,9 +222,11 @@ impl<'p> UndoPlan<'p> {
                 before,
                 after,
                 inode,
+                digest,
                 ..
             } => {
-                let is_longer = self.has_addition(row, there.as_ref(), (*after, *inode));
+                let is_longer = self.has_addition(row, there.as_ref(), (*after, *inode))
+                    && has_digest(there.as_ref(), (*before, *after), digest.as_deref())?;
                 if !is_settled && (!is_longer || self.is_replaced_after(row, step.path())) {
                     return stay(KeptReason::Changed);
                 }
@@ -368,6 +373,23 @@ impl<'p> UndoPlan<'p> {
         };
         Ok(merge_texts(&wrote, &now, &former))
     }
+}
+
+/// Returns `true` if the bytes between these two have a digest, or if that is not known.
+fn has_digest(
+    there: Option<&Entry>,
+    (before, after): (u64, u64),
+    digest: Option<&str>,
+) -> Result<bool, DiskError> {
+    let (Some(there), Some(digest)) = (there, digest) else {
+        return Ok(true);
+    };
+    let fail = |error| DiskError::of("read", there.path(), error);
+    let (mut file, mut added) = (there.open()?, Vec::new());
+    file.seek(SeekFrom::Start(before)).map_err(fail)?;
+    let mut between = file.take(after.saturating_sub(before));
+    between.read_to_end(&mut added).map_err(fail)?;
+    Ok(digest_of(&added) == digest)
 }
 
 impl Way {
