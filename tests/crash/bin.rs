@@ -1,5 +1,7 @@
 //! Into the bin, out of it, and out of it for good; the server is killed meanwhile.
 
+mod undo;
+
 use std::path::Path;
 
 use serde_json::{Value, json};

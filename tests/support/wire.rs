@@ -45,6 +45,13 @@ impl Wire {
         })
     }
 
+    /// The same connection, while the message of this id is written.
+    #[must_use]
+    pub fn answering(mut self, message: &str) -> Self {
+        self.headers += &format!("X-OpenWebUI-Message-Id: {message}\r\n");
+        self
+    }
+
     /// Status and body of an answer.
     pub fn call(&mut self, operation: &str, body: &Value) -> Result<(u16, Value), Error> {
         let body = schema::fitting(operation, body.clone()).to_string();

@@ -1,0 +1,100 @@
+//! Undo; the server is killed meanwhile.
+
+use serde_json::{Value, json};
+
+use super::{USER, counted, cut_off};
+use crate::kills::setup;
+use fileshed_test_support::on_disk::{staged, totals, tree};
+use fileshed_test_support::rng::Rng;
+use fileshed_test_support::variables::{rounds, seed};
+use fileshed_test_support::wire::Wire;
+
+const FILES: usize = 6;
+
+const ZONES: [(&str, &str); 2] = [("documents", "Documents/data"), ("storage", "Storage/data")];
+
+fn write(wire: &mut Wire, content: &str) {
+    for (zone, _) in ZONES {
+        for number in 0..FILES {
+            let path = format!("d/{number}");
+            let call = json!({"zone": zone, "path": path, "content": content, "overwrite": true});
+            wire.data("shed_create_file", &call);
+        }
+    }
+}
+
+#[test]
+fn an_undo_goes_on_where_it_was_cut_off_whenever_the_server_is_killed() {
+    let mut rng = Rng::new(seed());
+    let mut server = setup("relaxed").start();
+    let home = server.data().join("users").join(USER);
+    write(
+        &mut Wire::open(&server, USER, "work").answering("first"),
+        "old\n",
+    );
+    let (mut whole, mut half) = (0, 0);
+    let rounds = rounds();
+    for round in 0..rounds {
+        let answer = format!("answer-{round}");
+        let new = format!("new in {round}\n");
+        write(
+            &mut Wire::open(&server, USER, "work").answering(&answer),
+            &new,
+        );
+        let undo = json!({"answer": answer});
+        let is_answered = cut_off(&mut server, &mut rng, round, ("shed_undo", &undo));
+        server = server.again();
+        let mut wire = Wire::open(&server, USER, "work");
+        let stats = wire.data("shed_stats", &json!({}));
+        let mut back = 0;
+        for (zone, directory) in ZONES {
+            let listed = wire.data("shed_history", &json!({"path": zone, "limit": 200}));
+            let rows = listed["changes"].as_array().unwrap().iter();
+            let rows: Vec<&Value> = rows.filter(|row| row["answer"] == answer).collect();
+            assert_eq!(rows.len(), FILES, "round {round}: {listed}");
+            let content = |row: &Value| {
+                let file = row["files"][0].as_str().unwrap();
+                let name = file.split(' ').next().unwrap().strip_prefix(zone).unwrap();
+                std::fs::read_to_string(home.join(directory).join(&name[1..])).unwrap()
+            };
+            let is_back: Vec<bool> = rows.iter().map(|row| content(row) == "old\n").collect();
+            let is_all = is_back.iter().all(|is_back| *is_back);
+            for (row, is_back) in rows.iter().zip(is_back) {
+                let text = content(row);
+                assert!(text == new || text == "old\n", "round {round}: {text:?}");
+                // Documents are taken back as a whole.
+                let expected = if zone == "documents" { is_all } else { is_back };
+                assert_eq!(
+                    row["undone"] == true,
+                    expected,
+                    "round {round} {zone}: {row}"
+                );
+                back += usize::from(is_back);
+            }
+        }
+        assert_eq!(staged(&home), Vec::<String>::new(), "round {round}");
+        let found = tree(&home.join("Storage/data"));
+        assert_eq!(counted(&stats, "storage"), totals(&found), "round {round}");
+        assert!(
+            !is_answered || back == 2 * FILES,
+            "round {round}: what was answered holds"
+        );
+        let (status, said) = wire.call("shed_undo", &undo).unwrap();
+        if back == 2 * FILES {
+            assert_eq!(status, 409, "round {round}: {said}");
+            whole += 1;
+        } else {
+            assert_eq!(status, 200, "round {round}: {said}");
+            half += u64::from(back > 0);
+        }
+        for (_, directory) in ZONES {
+            for number in 0..FILES {
+                let path = home.join(directory).join(format!("d/{number}"));
+                let text = std::fs::read_to_string(path).unwrap();
+                assert_eq!(text, "old\n", "round {round}: {directory} {number}");
+            }
+        }
+    }
+    assert!(whole > 0, "undos had an effect");
+    println!("{rounds} kills, {whole} undos were whole, {half} were cut off half way");
+}
