@@ -194,6 +194,8 @@ impl Operation for LinkCreate {
         };
         let link = core.transfer.create_link(&zone, &path, purpose, &terms)?;
         let upload = purpose == Purpose::Upload;
+        // A picture in an answer would ask for the password, or use the link up.
+        let is_picture = is_picture && !link.is_guarded();
         let filename = link.name(kind);
         let message = if upload {
             format!("Whoever opens the link can send files to {filename}")

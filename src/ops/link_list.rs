@@ -126,7 +126,7 @@ fn listed(core: &Core, link: Link) -> ListedLink {
     } else {
         content_type::by_name(&filename).unwrap_or(content_type::BYTES)
     };
-    let is_picture = file.is_some() && content_type::is_picture(content_type);
+    let is_picture = file.is_some() && content_type::is_picture(content_type) && !link.is_guarded();
     ListedLink {
         clickable_link: markdown::link(link.purpose, &link.url, &filename, is_picture),
         created_at: link.created_at.to_string(),

@@ -157,6 +157,12 @@ impl Link {
         self.password.is_some()
     }
 
+    /// Returns `true` if it asks for a password, or is used up by being opened.
+    #[must_use]
+    pub fn is_guarded(&self) -> bool {
+        self.has_password() || self.downloads_max.is_some()
+    }
+
     /// Returns `true` if it opens with this password. Takes some milliseconds and 7 MiB; blocks.
     #[must_use]
     pub fn opens_with(&self, password: &Secret) -> bool {

@@ -216,6 +216,8 @@ async fn show(
     below: ZonePath,
     lists: bool,
 ) -> Result<Response, Error> {
+    // A look at a large directory takes a while, and anybody may have the link.
+    let permit = call.transfer_permit(Some(&opened.link.id)).await?;
     let (link, path) = (Arc::clone(&opened.link), below.clone());
     let looked = call.look(move |view| {
         let maker = view.core.transfer.maker_of(&link);
@@ -227,10 +229,10 @@ async fn show(
     let headers = &call.parts.headers;
     let language = Language::of(headers);
     let size = match looked {
-        View::Directory(entries) if page::is_wanted(headers) => {
-            return Ok(opened.folder(language, &below, &entries));
+        View::Directory(entries, more) if page::is_wanted(headers) => {
+            return Ok(opened.folder(language, &below, (&entries, more)));
         }
-        View::Directory(entries) => return Ok(views::data(&below, &entries)),
+        View::Directory(entries, more) => return Ok(views::data(&below, &entries, more)),
         View::File(size) => size,
     };
     let name = below.name().or_else(|| opened.link.path.name());
@@ -238,6 +240,7 @@ async fn show(
     let is_page = content_type::is_page(content_type);
     // Programs that look at the links of a chat in advance press no button.
     let waits = opened.link.downloads_max.is_some() && !opened.is_counted;
+    drop(permit);
     if !is_page && !waits && !lists {
         return send(call, opened, below, Presentation::Attachment).await;
     }

@@ -149,8 +149,16 @@ fn a_password_guards_every_address_of_a_link() {
         let client = program.clone().header("X-Link-Password", wrong);
         client.get(&file).refused(401, "UNAUTHORIZED");
     }
+}
 
-    // Browsers get a cookie, which opens this link and no other.
+#[test]
+fn a_browser_keeps_the_password_as_a_cookie() {
+    let server = many_users().app();
+    furnish(&server);
+    let terms = || json!({"password": PASSWORD});
+    let folder = shared(&server, "shared", terms());
+    let file = shared(&server, "shared/secret plan.txt", terms());
+    let program = server.client();
     let wrong = enter(&browser(&server), &file, "not at all it");
     assert_eq!((wrong.status, wrong.header("set-cookie")), (401, ""));
     assert!(
@@ -250,6 +258,31 @@ fn no_list_has_the_password_of_a_link() {
         .client()
         .get(&address(&row))
         .refused(401, "UNAUTHORIZED");
+}
+
+#[test]
+fn a_picture_with_terms_does_not_show_by_itself() {
+    let server = many_users().app();
+    let ada = server.as_user("ada");
+    put(&ada, "a.png", "x");
+    for (terms, mark) in [
+        (json!({}), "![a.png]("),
+        (json!({"downloads": 1}), "[a.png]("),
+        (json!({"password": PASSWORD}), "[a.png]("),
+    ] {
+        let mut call = json!({"zone": "storage", "path": "a.png"});
+        call.as_object_mut()
+            .unwrap()
+            .extend(terms.as_object().unwrap().clone());
+        let made = link(&ada, &call);
+        let shown = made["clickable_link"].as_str().unwrap();
+        assert!(shown.starts_with(mark), "{shown}");
+        let listed = ada.call("shed_link_list", &json!({}));
+        let last = listed.data()["files"].as_array().unwrap().last().unwrap();
+        assert_eq!(last["clickable_link"], shown);
+        ada.call("shed_link_delete", &json!({"file_id": made["file_id"]}))
+            .data();
+    }
 }
 
 #[test]
@@ -615,6 +648,22 @@ fn a_link_to_a_folder_shows_that_folder_alone() {
             answer.refused(404, "FILE_NOT_FOUND");
         }
     }
+    // Of a large directory the first are shown.
+    let many = server.data().join("users/ada/Storage/data/shared/many");
+    std::fs::create_dir(&many).unwrap();
+    for number in 0..2003 {
+        std::fs::write(many.join(format!("{number:04}")), "").unwrap();
+    }
+    let listed = server.client().get(&format!("{folder}/list?path=many"));
+    assert_eq!(listed.data()["entries"].as_array().unwrap().len(), 2000);
+    assert_eq!(listed.data()["more"], 3);
+    let page = browser(&server).get(&format!("{folder}/list?path=many"));
+    assert!(page.text.contains(">1999</a>") && !page.text.contains(">2000</a>"));
+    assert!(
+        page.text.contains("3 more are in the download."),
+        "{}",
+        page.text.len()
+    );
     // A link to a file has nothing below it.
     let file = shared(&server, "shared/secret plan.txt", json!({}));
     server

@@ -27,6 +27,9 @@ use crate::http::files::download::{Download, FileDownload};
 use crate::http::files::page::{self, Language, Page, escaped};
 use crate::http::header::{self, UNRESERVED};
 
+/// Most entries of a directory that a page or a list has.
+const ENTRIES_MAX: usize = 2000;
+
 /// The element that a browser loads something for.
 const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
@@ -48,8 +51,8 @@ pub(super) fn says_what_it_loads(headers: &HeaderMap) -> bool {
 
 /// An entry below a link, as pages show it.
 pub(super) enum View {
-    /// A directory with its files and directories.
-    Directory(Vec<WalkEntry>),
+    /// The first files and directories of a directory, and the number of the others.
+    Directory(Vec<WalkEntry>, usize),
     /// A file of so many bytes.
     File(u64),
 }
@@ -68,7 +71,10 @@ impl View {
         let listing = DirectoryListing::unshared(zone.name, found, false);
         let entries = listing.entries.into_iter().map(|entry| entry.found);
         let is_shown = |entry: &WalkEntry| !entry.path.name().is_some_and(is_git_name);
-        Ok(Self::Directory(entries.filter(is_shown).collect()))
+        let mut entries: Vec<WalkEntry> = entries.filter(is_shown).collect();
+        let more = entries.len().saturating_sub(ENTRIES_MAX);
+        entries.truncate(ENTRIES_MAX);
+        Ok(Self::Directory(entries, more))
     }
 }
 
@@ -162,7 +168,7 @@ impl Opened {
         &self,
         language: Language,
         below: &ZonePath,
-        entries: &[WalkEntry],
+        (entries, more): (&[WalkEntry], usize),
     ) -> Response {
         let mut content = self.facts(language);
         if !below.is_root() {
@@ -206,6 +212,10 @@ impl Opened {
             );
         }
         content.push_str("</ul>");
+        if more > 0 {
+            let others = language.say("more are in the download", "weitere sind im Download");
+            let _written = write!(content, "<p class=\"faint\">{more} {others}.</p>");
+        }
         Page::new(language, &self.name(below), &content).answer()
     }
 
@@ -254,10 +264,10 @@ impl Opened {
         );
         if shows {
             let foreign = language.say(
-                "What is in the frame is the file of that person, not a page of this server. \
-                 Enter no password in it.",
-                "Was im Rahmen steht, ist die Datei dieser Person und keine Seite dieses Servers. \
-                 Geben Sie darin kein Passwort ein.",
+                "The frame shows a file of that person, not a page of this server. Enter no password \
+                 in it.",
+                "Der Rahmen zeigt eine Datei dieser Person, keine Seite dieses Servers. Geben Sie darin \
+                 kein Passwort ein.",
             );
             let address = self.address("content", below, "inline=true");
             let _written = write!(
@@ -303,7 +313,7 @@ impl Opened {
 }
 
 /// A directory for programs.
-pub(super) fn data(below: &ZonePath, entries: &[WalkEntry]) -> Response {
+pub(super) fn data(below: &ZonePath, entries: &[WalkEntry], more: usize) -> Response {
     let entries = entries.iter().filter_map(|entry| {
         Some(json!({
             "name": entry.path.name()?,
@@ -315,7 +325,7 @@ pub(super) fn data(below: &ZonePath, entries: &[WalkEntry]) -> Response {
     let entries: Vec<Value> = entries.collect();
     let mut response = Json(json!({
         "success": true,
-        "data": {"path": below.display(), "entries": entries},
+        "data": {"path": below.display(), "entries": entries, "more": more},
     }))
     .into_response();
     page::keep_private(&mut response);
