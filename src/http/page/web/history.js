@@ -6,7 +6,8 @@ import { acting, call, execute, place } from "./api.js";
 import { Dialog } from "./dialog.js";
 import { showDifference } from "./editor.js";
 import { base, extension, instant } from "./format.js";
-import { attempt, dialog, EXTRACTED, personal, reload, tell } from "./state.js";
+import { isDocument } from "./shown.js";
+import { attempt, dialog, personal, reload, tell } from "./state.js";
 import { word } from "./words.js";
 
 /**
@@ -177,14 +178,14 @@ function Sheets({ zone, version, path }) {
 
 /** Both sides of a change. */
 function Difference({ zone, version, path }) {
-  const isDocument = [...EXTRACTED, "pdf"].includes(extension(path));
+  const isRead = isDocument(path) || extension(path) === "pdf";
   const kind = version.files.find((/** @type {{path: string}} */ file) => file.path === path)?.kind;
   if (kind === "M" && SHEETS.includes(extension(path))) return html`<${Sheets} zone=${zone} version=${version} path=${path} />`;
-  if (kind !== "M" && isDocument) return html`<p>${word(kind === "A" ? "did_created" : "did_deleted")}</p>`;
+  if (kind !== "M" && isRead) return html`<p>${word(kind === "A" ? "did_created" : "did_deleted")}</p>`;
   const fill = (/** @type {HTMLElement|null} */ element) => {
     if (!element || element.shadowRoot || element.firstChild) return;
     attempt(async () => {
-      if (isDocument) {
+      if (isRead) {
         const given = { ...place(zone), path, version: `${version.id}^`, to_version: version.id };
         element.textContent = (await call("shed_diff", given)).diff || word("no_difference");
         return;
@@ -195,7 +196,7 @@ function Difference({ zone, version, path }) {
       await showDifference(element, path, before, after);
     });
   };
-  if (isDocument) return html`<div class="difference"><pre class="extracted" ref=${fill} tabindex="0" aria-label=${path}></pre></div>`;
+  if (isRead) return html`<div class="difference"><pre class="extracted" ref=${fill} tabindex="0" aria-label=${path}></pre></div>`;
   return html`<div class="difference">
     <p class="sides"><span>${word("before")}</span><span>${word("after")}</span></p>
     <div class="sides-content" ref=${fill} role="region" tabindex="0" aria-label=${path}></div>

@@ -6,7 +6,7 @@ import { drafts, openLease, saveEdit } from "./editing.js";
 import { actionsFor, undoOf } from "./actions.js";
 import { ask } from "./dialog.js";
 import { showText } from "./editor.js";
-import { date, extension, instant, join, size } from "./format.js";
+import { date, instant, join, size } from "./format.js";
 import { EntryIcon, Icon } from "./icons.js";
 import { openMenuOf } from "./menu.js";
 import { Notes } from "./notes.js";

@@ -38,6 +38,11 @@ const Markdown = later(pages, "Markdown");
 const Notebook = later(pages, "Notebook");
 const Page = later(pages, "Page");
 
+/** Whether the server takes the text out of such a file. @param {string} name */
+export function isDocument(name) {
+  return [...DOCUMENTS, ...WORKBOOKS].includes(extension(name));
+}
+
 /** Whether a file is text only to programs. @param {string} name */
 export function isShownOtherwise(name) {
   const end = extension(name);
