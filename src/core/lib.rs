@@ -35,7 +35,7 @@ pub use fileshed_registry as registry;
 pub use fileshed_rules as rules;
 pub use fileshed_runs::{
     BUILT_IN_JOBS, Runs, SearchedDocuments, at_once, command, comparison, convert, databases,
-    extraction, misnamed, processes, programs, terminal,
+    extraction, misnamed, processes, programs, terminal, thumbnail,
 };
 pub use fileshed_sandbox as sandbox;
 pub use fileshed_search as search;

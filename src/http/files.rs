@@ -34,6 +34,7 @@ pub(super) mod modified;
 pub(super) mod multipart;
 mod page;
 pub(in crate::http) mod resumable;
+pub(super) mod thumbnail;
 
 pub(super) use page::{
     Language, Page, escaped, is_wanted as is_page_wanted, refused as show_refusal,

@@ -26,7 +26,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::call::{Answering, Call, ServerRequest, Surface};
-use super::files::{self, FileQuery, is_page_wanted, member};
+use super::files::{self, FileQuery, is_page_wanted, member, thumbnail};
 use super::{Server, envelope, response_body};
 
 use assets::document;
@@ -61,6 +61,10 @@ pub(super) fn routes() -> Router<Arc<Server>> {
             get(answer(FileQuery::of, previews::archive)),
         )
         .route("/page/member", get(files::SURFACE.handler(member::fetch)))
+        .route(
+            "/page/thumbnail",
+            get(files::SURFACE.handler(thumbnail::fetch)),
+        )
         .route("/page/search", get(asked(PageQueryError, lists::search)))
         .route(
             "/page/uploads",

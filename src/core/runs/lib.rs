@@ -18,6 +18,7 @@ pub mod programs;
 mod runs;
 mod searched_documents;
 pub mod terminal;
+pub mod thumbnail;
 
 use fileshed_sandbox::BuiltInJob;
 
@@ -25,7 +26,11 @@ pub use runs::Runs;
 pub use searched_documents::SearchedDocuments;
 
 /// Built-in jobs of confined processes, for [`fileshed_sandbox::serve`].
-pub const BUILT_IN_JOBS: &[BuiltInJob] = &[databases::DATABASE_JOB, extraction::DOCUMENT_JOB];
+pub const BUILT_IN_JOBS: &[BuiltInJob] = &[
+    databases::DATABASE_JOB,
+    extraction::DOCUMENT_JOB,
+    thumbnail::THUMBNAIL_JOB,
+];
 
 #[cfg(test)]
 fileshed_types::catalogue_test!("../../../tests/texts/failures/runs.md");

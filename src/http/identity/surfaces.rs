@@ -41,7 +41,12 @@ pub(in crate::http) const X_FILESHED_ACTION: HeaderName =
     HeaderName::from_static("x-fileshed-action");
 
 /// Endpoints that elements of the page load and people open, for which the page cannot send its header.
-const SHOWN: [&str; 3] = ["/files/content", "/files/archive", "/page/member"];
+const SHOWN: [&str; 4] = [
+    "/files/content",
+    "/files/archive",
+    "/page/member",
+    "/page/thumbnail",
+];
 
 /// A mark on a request: `true` once a cookie was read as its credential.
 #[derive(Clone, Debug, Default)]

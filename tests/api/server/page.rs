@@ -5,7 +5,7 @@ use std::io::Read as _;
 
 use serde_json::{Value, json};
 
-use fileshed_test_support::{Answer, Server, TestApp};
+use fileshed_test_support::{Answer, Server, TestApp, repository};
 
 fn page(app: &TestApp) -> Answer {
     let browser = app.client().header("Accept", "text/html,*/*;q=0.8");
@@ -126,6 +126,49 @@ fn what_is_not_part_of_the_page_is_nowhere() {
     ] {
         app.client().get(&address).refused(404, "UNKNOWN_OPERATION");
     }
+}
+
+/// A name that is not there would stop a part of the page only where somebody opens that.
+#[test]
+fn what_a_module_imports_is_there() {
+    let place = repository().join("src/http/page/web");
+    let module = |name: &str| std::fs::read_to_string(place.join(name)).unwrap();
+    let mut count = 0;
+    for entry in std::fs::read_dir(&place).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let text = if name.ends_with(".js") {
+            module(&name)
+        } else {
+            continue;
+        };
+        let imports = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("import { "));
+        for (names, from) in imports.filter_map(|rest| rest.split_once(" } from \"./")) {
+            let from = from.trim_end_matches("\";");
+            if from.starts_with("lib/") {
+                continue;
+            }
+            let other = module(from);
+            let exports: Vec<&str> = other
+                .lines()
+                .filter(|line| line.starts_with("export "))
+                .collect();
+            for wanted in names.split(", ") {
+                let wanted = wanted.split(" as ").next().unwrap_or_default();
+                let has = |line: &&str| {
+                    line.split(|c: char| !c.is_alphanumeric() && c != '_')
+                        .any(|word| word == wanted)
+                };
+                assert!(
+                    exports.iter().any(|line| has(&line)),
+                    "{name}: {wanted} of {from}"
+                );
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 200, "{count}");
 }
 
 #[test]

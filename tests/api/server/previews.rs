@@ -59,6 +59,10 @@ fn rows_are_read_in_any_encoding_and_with_any_delimiter() {
     let read = table(&client, "titled.csv");
     assert_eq!(read["above"], json!(["Report"]));
     assert_eq!(read["rows"][0], json!(["id", "sum", "name"]));
+    let attached = "/files/content?zone=uploads&path=a.csv";
+    assert_eq!(client.send("PUT", attached, b"a;b\n").status, 201);
+    let read = client.get("/page/table?zone=uploads&path=a.csv").body;
+    assert_eq!(read["rows"], json!([["a", "b"]]));
     store(&client, "empty.csv", b"");
     assert_eq!(table(&client, "empty.csv")["rows"], json!([]));
 }
@@ -221,6 +225,35 @@ fn a_file_comes_out_of_an_archive_alone() {
         .refused(400, "INVALID_FORMAT");
 }
 
+/// 600 by 400 points that let half of the light through.
+const WIDE: &[u8] = include_bytes!("wide.png");
+
+/// More points in a row than a picture may have.
+const LONG: &[u8] = include_bytes!("long.png");
+
+#[test]
+fn a_small_picture_is_made_of_a_large_one_and_kept_by_the_browser() {
+    let app = TestApp::start();
+    let client = app.client();
+    store(&client, "wide.png", WIDE);
+    let address = "/page/thumbnail?zone=storage&path=wide.png";
+    let made = client.get(address);
+    assert_eq!(
+        (made.status, made.header("content-type")),
+        (200, "image/png")
+    );
+    let number = |at: usize| u32::from_be_bytes(made.bytes[at..at + 4].try_into().unwrap());
+    assert_eq!((number(16), number(20)), (256, 171));
+    assert!(made.header("content-security-policy").ends_with("sandbox"));
+    let known = app.client().header("If-None-Match", made.header("etag"));
+    assert_eq!(known.get(address).status, 304);
+    for (name, content) in [("long.png", LONG), ("text.png", b"text")] {
+        store(&client, name, content);
+        let address = format!("/page/thumbnail?zone=storage&path={name}");
+        client.get(&address).refused(400, "INVALID_FORMAT");
+    }
+}
+
 #[test]
 fn nobody_sees_a_file_of_another() {
     let app = TestApp::with_key();
@@ -232,6 +265,7 @@ fn nobody_sees_a_file_of_another() {
         "/page/table?zone=storage&path=a.csv",
         "/page/document?zone=storage&path=a.docx",
         "/page/archive?zone=storage&path=a.zip",
+        "/page/thumbnail?zone=storage&path=a.csv",
         "/page/member?zone=storage&path=a.zip&name=a",
     ] {
         bob.get(address).refused(404, "FILE_NOT_FOUND");

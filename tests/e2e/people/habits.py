@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness import check
+from people import samples
 from people.world import World
 
 #: Drags what the first label selects onto what the second names.
@@ -39,6 +40,10 @@ def arranged(world: World) -> None:
     world.row(".secret")
     check.equal("the smallest first", world.listed(), [".secret", "b.txt", "a.txt", "drawing.svg"])
     check.equal("tiles", page.state("button", "Tiles", "pressed"), "true")
+    world.store("storage", "arranged/photo.png", samples.photo())
+    world.open("storage/arranged")
+    small = "return [...document.querySelectorAll('.tile img')].some((one) => one.src.includes('page/thumbnail') && one.naturalWidth === 256)"
+    check.until("a large picture is shown by a small one", lambda: world.script(small))
     for scheme in ("dark", "light"):
         world.in_scheme(scheme)
         world.clean(f"tiles, {scheme}")

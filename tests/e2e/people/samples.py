@@ -6,12 +6,14 @@ import base64
 import io
 import json
 import math
+import random
 import re
 import sqlite3
 import struct
 import tempfile
 import wave
 import zipfile
+import zlib
 from pathlib import Path
 
 from harness import check, fileshed
@@ -104,6 +106,16 @@ def _of(extension: str) -> bytes:
     if extension in binary:
         return b"\x1f\x8b\x00" + bytes(range(256))
     return f"{WORD}\nsecond line\n".encode()
+
+
+def photo() -> bytes:
+    """A picture of points that nothing makes smaller, of more than 512 KiB."""
+    width, height = 600, 400
+    points = random.Random(1).randbytes(3 * width * height)
+    lines = b"".join(b"\0" + points[at : at + 3 * width] for at in range(0, len(points), 3 * width))
+    parts = {b"IHDR": struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0), b"IDAT": zlib.compress(lines), b"IEND": b""}
+    chunks = [struct.pack(">I", len(part)) + name + part + struct.pack(">I", zlib.crc32(name + part)) for name, part in parts.items()]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
 def tone() -> bytes:

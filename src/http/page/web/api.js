@@ -145,6 +145,11 @@ export function archive(zone, path, names) {
   return `files/archive?${given}`;
 }
 
+/** The address of a small picture of a large one. @param {Zone} zone @param {string} path */
+export function thumbnailAddress(zone, path) {
+  return `page/thumbnail?${query(zone, { path })}`;
+}
+
 /** The address of a file in an archive. @param {Zone} zone @param {string} path @param {string} name */
 export function memberAddress(zone, path, name) {
   return `page/member?${query(zone, { path, name })}`;

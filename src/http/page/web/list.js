@@ -3,7 +3,7 @@
 
 import { html, signal, useEffect, useLayoutEffect, useRef, useState } from "./lib/core.js";
 import { actionsFor, open, openMenu, pathOf, remove, rename, showKeys, take } from "./actions.js";
-import { address } from "./api.js";
+import { thumbnailAddress, address } from "./api.js";
 import { dragOf, dropInto } from "./drag.js";
 import { date, extension, instant, join, parent, size } from "./format.js";
 import { EntryIcon, Icon } from "./icons.js";
@@ -118,15 +118,20 @@ function Heading({ by, label }) {
 /** Pictures that show themselves on a tile, up to so many bytes. */
 const PICTURES = ["png", "jpg", "jpeg", "gif", "webp", "avif", "svg"];
 const PICTURE_MAX = 512 * 1024;
+/** Those of which the server makes small ones, and up to how many bytes. */
+const LARGE = ["png", "jpg", "jpeg", "gif", "webp"];
+const LARGE_MAX = 32 * 1024 * 1024;
 
-/** The picture of an entry on a tile: what it shows itself, if it is a picture. @param {{entry: import("./state.js").Entry}} given */
+/** The picture of an entry on a tile: what it shows itself, or a small one of it. @param {{entry: import("./state.js").Entry}} given */
 function Tile({ entry }) {
   const [isBroken, setBroken] = useState(false);
   const end = extension(entry.name);
-  if (isBroken || entry.type === "directory" || entry.size > PICTURE_MAX || !PICTURES.includes(end)) {
+  const isLarge = entry.size > PICTURE_MAX;
+  const isPicture = isLarge ? LARGE.includes(end) && entry.size <= LARGE_MAX : PICTURES.includes(end);
+  if (isBroken || entry.type === "directory" || !isPicture) {
     return html`<span class="tile"><${EntryIcon} entry=${entry} size=${64} /></span>`;
   }
-  const source = address(location.value, pathOf(entry), true);
+  const source = isLarge ? thumbnailAddress(location.value, pathOf(entry)) : address(location.value, pathOf(entry), true);
   return html`<span class="tile"><img class=${end === "svg" ? "whole" : ""} src=${source} alt="" loading="lazy" draggable=${false} onError=${() => setBroken(true)} /></span>`;
 }
 
