@@ -19,7 +19,7 @@ pub struct Request {
     zone: String,
     /// Old file
     path: String,
-    /// Its commit, as HEAD~1
+    /// Its commit, as HEAD~1; in storage: before this change
     version: Option<String>,
     /// New file; default path
     to_path: Option<String>,
@@ -87,7 +87,14 @@ impl Operation for Diff {
         }
         let to_path = to_path.as_ref().unwrap_or(&path);
         let mut old = side(core, &zone, &path, version)?;
-        let mut new = side(core, &zone, to_path, to_version)?;
+        let is_gone = version.is_some() && request.to_path.is_none();
+        let mut new = match side(core, &zone, to_path, to_version) {
+            // A version that was there can be read after its file is gone.
+            Err(error) if is_gone && error.code() == Code::FileNotFound && !old.is_empty() => {
+                Side::absent("The file is not there now: it is compared as an empty one.")
+            }
+            new => new?,
+        };
         let are_tables = old.is_table && new.is_table;
         if are_tables {
             (old, new) = (old.as_rows(), new.as_rows());

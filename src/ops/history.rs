@@ -208,10 +208,7 @@ fn sides(
 ) -> Result<Option<(Side, Side)>, Error> {
     let runs = &core.runs;
     if let Some(range) = range(&entry.row) {
-        let before = range
-            .before
-            .unwrap_or_else(|| format!("{}~1", range.commit));
-        let old = Side::read_version(runs, zone, path, &before)?;
+        let old = Side::read_version(runs, zone, path, &range.revision_before())?;
         let new = Side::read_version(runs, zone, path, &range.commit)?;
         return Ok(Some((old, new)));
     }

@@ -4,7 +4,7 @@ use fileshed_core::undo::{self, UndoOutcome, Undoing, UndonePath};
 
 use fileshed_core::{Hint, NextCall};
 
-use super::address::{address, address_in, naming_zones, zone_of};
+use super::address::{address_in, naming_zones, zone_of};
 use super::prelude::*;
 
 /// Files that an answer names.
@@ -104,9 +104,10 @@ impl Operation for Undo {
         };
         let note = undone.id.as_deref().map(|id| {
             let again = NextCall::new(Self::ID).with("answer", id);
-            Hint::new("the user asked for this, so do not make the changes again; ")
+            let told = Hint::new("the user asked for this, so do not make the changes again; ")
                 .call(again)
-                .say(" brings them back")
+                .say(" brings them back");
+            undo::compared(told, &kept)
         });
         let name =
             |paths: &[&UndonePath]| paths.iter().take(NAMED).map(|path| said(path)).collect();
@@ -133,6 +134,5 @@ fn said(path: &UndonePath) -> String {
         UndoOutcome::Merged => "restored, with what was changed since",
         UndoOutcome::Kept(reason) => reason.describe(),
     };
-    let address = address(path.zone, path.group.as_deref(), &path.path);
-    format!("{address} {what}")
+    format!("{} {what}", path.address())
 }

@@ -48,7 +48,8 @@ impl Wire {
     /// The same connection, while the message of this id is written.
     #[must_use]
     pub fn answering(mut self, message: &str) -> Self {
-        self.headers += &format!("X-OpenWebUI-Message-Id: {message}\r\n");
+        self.headers
+            .extend(["X-OpenWebUI-Message-Id: ", message, "\r\n"]);
         self
     }
 

@@ -12,8 +12,8 @@ use std::collections::HashSet;
 
 use self::claims::Claims;
 use crate::owner::{self, GroupOwners};
-use fileshed_history::{Author, HeldLine, History, ReferenceState};
-use fileshed_registry::{OwnershipChange, OwnershipEffect};
+use fileshed_history::{Author, CommitRange, HeldLine, History, ReferenceState};
+use fileshed_registry::{ListedChange, OwnershipChange, OwnershipEffect};
 use fileshed_storage::{Staging, Totals};
 use fileshed_types::{Error, ZonePath};
 use fileshed_zones::store::Store;
@@ -104,7 +104,11 @@ impl EndedCommand<'_> {
                 };
                 let claims = Claims::of(owners, &begun.owner, &found);
                 denied = owner::refuse(claims.denied()?, name, &begun.owner).err();
-                effect = Some(claims.effect(&history.moved(&found)));
+                let former = match &begun.effect {
+                    OwnershipEffect::Command { former, .. } => former.clone(),
+                    _ => Vec::new(),
+                };
+                effect = Some(claims.effect(&history.moved(&found), former));
             }
         }
         let excess = match limits {
@@ -180,6 +184,14 @@ impl EndedCommand<'_> {
     }
 }
 
+/// Returns the commits of a change in a zone with history.
+#[must_use]
+pub fn range(row: &ListedChange) -> Option<CommitRange> {
+    let commit = row.change.commit.clone()?;
+    let before = row.change.before.clone();
+    Some(CommitRange { before, commit })
+}
+
 /// Returns the position of history at which a command began.
 pub(crate) fn start_of(effect: &OwnershipEffect) -> Option<ReferenceState> {
     match effect {
@@ -187,6 +199,7 @@ pub(crate) fn start_of(effect: &OwnershipEffect) -> Option<ReferenceState> {
             reference,
             commit,
             references,
+            ..
         } => Some(ReferenceState {
             reference: reference.clone(),
             commit: commit.clone(),

@@ -22,7 +22,7 @@ pub use crate::judge::Finished;
 use crate::judge::SpaceLimits;
 use crate::permit::{new_change, new_intent, show_change};
 use fileshed_history::{Author, History, ReferenceState};
-use fileshed_registry::{Change, Intent, NewIntent, OwnershipChange, OwnershipEffect};
+use fileshed_registry::{Change, Intent, NewIntent, OwnershipChange, OwnershipEffect, Record};
 use fileshed_rules::Growth;
 use fileshed_storage::{DiskError, Entry, Staged, Target, Totals, Vacancy};
 use fileshed_types::{Error, timings};
@@ -183,6 +183,7 @@ fn begun_at(zone: &Zone<'_>, start: ReferenceState) -> OwnershipChange {
             reference: start.reference,
             commit: start.commit,
             references: start.references,
+            former: Vec::new(),
         },
     }
 }
@@ -250,6 +251,18 @@ impl<'a> OpenEndedPermit<'a> {
             self.change.set_steps(&steps);
         }
         Ok(lost)
+    }
+
+    /// Gives files that come back, in a group, to whom they belonged.
+    pub(crate) fn give_back(&mut self, owners: Vec<Record>) -> Result<(), Error> {
+        if let (Some(begun), Some(intent)) = (&mut self.begun, self.intent)
+            && let OwnershipEffect::Command { former, .. } = &mut begun.effect
+            && !owners.is_empty()
+        {
+            *former = owners;
+            self.zone.store.registry.record_intent(intent, begun)?;
+        }
+        Ok(())
     }
 
     /// Says that the changes that it takes back stay in part.

@@ -24,8 +24,7 @@
 //! In a group, where one member may wait for the change of another, whoever gets the write lock takes
 //! step 3 once more (`reap_dead_instances`).
 
-use crate::judge::{EndedCommand, start_of};
-use crate::undo;
+use crate::judge::{EndedCommand, range, start_of};
 use fileshed_history::{Author, History, HistoryError, power_cut};
 use fileshed_registry::{
     Change, ChangeFilter, Orphan, OwnershipChange, OwnershipEffect, Step, TenantCondition, Usage,
@@ -271,7 +270,7 @@ fn repair_locked(
     _write_lock: &WriteLock,
 ) -> Result<(), Error> {
     store.hooks().recover_databases(tenant, zone)?;
-    let mut commit = None;
+    let (mut commit, mut owners) = (None, Vec::new());
     if zone.is_versioned()
         && let Some(base) = tenant.existing_base(zone)?
     {
@@ -300,7 +299,7 @@ fn repair_locked(
                 };
                 let (done, judged) = repaired_ownership(store, &ended, change)?;
                 if let Some(done) = done {
-                    store.registry.carry_out(group, &done)?;
+                    owners.extend(store.registry.carry_out(group, &done)?);
                 }
                 commit = judged.or(commit);
             }
@@ -335,7 +334,10 @@ fn repair_locked(
     store.measure(tenant, zone)?;
     store.measure_edits(tenant, zone)?;
     sweep(store, tenant)?;
-    let changes = repaired_changes(store, tenant, zone, orphan, commit)?;
+    let mut changes = repaired_changes(store, tenant, zone, orphan, commit)?;
+    if let Some(last) = changes.last_mut() {
+        last.set_owners(owners);
+    }
     store.registry.repaired(orphan, &changes)?;
     tracing::warn!(
         tenant = tenant.key,
@@ -419,7 +421,7 @@ fn is_taken_back(
     let mut ranges = Vec::new();
     for number in numbers.split(',').filter_map(|text| text.parse().ok()) {
         let row = store.registry.change(number)?;
-        let Some(range) = row.as_ref().and_then(undo::range) else {
+        let Some(range) = row.as_ref().and_then(range) else {
             return Ok(false);
         };
         ranges.push(range);

@@ -9,14 +9,16 @@ mod steps;
 use std::collections::{BTreeMap, HashSet};
 
 use fileshed_history::{CommitRange, CommitReader, Reversal};
-use fileshed_registry::{ChangeFilter, ListedChange};
+use fileshed_registry::{ChangeFilter, ListedChange, Record};
 use fileshed_rules::Growth;
 use fileshed_types::{
-    Caller, Chat, Code, Error, Hint, NextCall, Repeat, ZoneName, diagnostics, random,
+    Caller, Chat, Code, Error, Hint, NextCall, Repeat, ZoneAddress, ZoneName, diagnostics, random,
 };
 use fileshed_zones::store::Store;
 use fileshed_zones::zone::{Zone, ZonePath, expect_write_scope};
+use serde_json::{Value, json};
 
+pub use crate::judge::range;
 use crate::open_ended::{self, OpenEndedRequest};
 
 /// The operation, for history and logs.
@@ -30,6 +32,9 @@ pub(crate) const OF_PATH: u32 = 2_000;
 
 /// Files that a refusal names.
 const NAMED: usize = 20;
+
+/// Files whose versions a hint compares.
+const COMPARED: usize = 3;
 
 /// The changes to take back.
 #[derive(Clone, Copy, Debug)]
@@ -118,6 +123,8 @@ pub struct UndonePath {
     pub path: ZonePath,
     /// The outcome for it.
     pub outcome: UndoOutcome,
+    /// The version before, as `shed_diff` reads it, if the path stays as it is and there is one.
+    pub version: Option<String>,
 }
 
 /// The result of an undo.
@@ -302,14 +309,6 @@ fn last_of_path(
     Ok(last)
 }
 
-/// Returns the commits of a change in a zone with history.
-#[must_use]
-pub fn range(row: &ListedChange) -> Option<CommitRange> {
-    let commit = row.change.commit.clone()?;
-    let before = row.change.before.clone();
-    Some(CommitRange { before, commit })
-}
-
 /// Returns the changes by the zones that the caller has; those of others do not exist.
 fn by_zone(
     store: &Store,
@@ -382,14 +381,7 @@ impl ZoneChanges {
         if !dry_run && outcomes.is_empty() {
             store.registry.mark_undone(&numbers, 0)?;
         }
-        let group = zone.group().map(|group| group.name.clone());
-        let outcomes = outcomes.into_iter().map(|(path, outcome)| UndonePath {
-            zone: self.zone,
-            group: group.clone(),
-            path,
-            outcome,
-        });
-        Ok(outcomes.collect())
+        Ok(outcomes)
     }
 }
 
@@ -401,6 +393,7 @@ impl ZoneChanges {
             group: self.group.clone(),
             path: ZonePath::root(),
             outcome: UndoOutcome::Kept(KeptReason::Left),
+            version: None,
         }
     }
 }
@@ -411,7 +404,7 @@ fn take_back_commits(
     changes: &[ListedChange],
     only: Option<&ZonePath>,
     dry_run: bool,
-) -> Result<Vec<(ZonePath, UndoOutcome)>, Error> {
+) -> Result<Vec<UndonePath>, Error> {
     // The history may have been made anew.
     let commits = CommitReader::open(&zone.base).ok();
     let is_there = |range: &CommitRange| {
@@ -435,15 +428,18 @@ fn take_back_commits(
         Some(open_ended::begin(zone, request, None)?)
     };
     let mut reversal = zone.history(|history| history.reversal(&ranges, only))?;
-    let mut kept = left_out(zone, &mut reversal)?;
-    kept.extend(
-        reversal
-            .conflicts
-            .iter()
-            .map(|path| (path.clone(), KeptReason::Changed)),
-    );
-    kept.extend(lost.first().map(|_| (ZonePath::root(), KeptReason::Gone)));
+    let kept = |(path, reason)| UndonePath::of(zone, path, UndoOutcome::Kept(reason));
+    let left = left_out(zone, &mut reversal)?.into_iter().map(kept);
+    let conflicts = reversal.conflicts.iter().map(|(path, before)| UndonePath {
+        version: Some(before.clone()),
+        ..kept((path.clone(), KeptReason::Changed))
+    });
+    let gone = lost
+        .first()
+        .map(|_| kept((ZonePath::root(), KeptReason::Gone)));
+    let kept: Vec<UndonePath> = left.chain(conflicts).chain(gone).collect();
     if let Some(mut permit) = permit {
+        permit.give_back(former_owners(changes, &reversal))?;
         if !kept.is_empty() || !is_all(commits.as_ref(), &ranges, only)? {
             permit.undoes_part();
         }
@@ -462,10 +458,21 @@ fn take_back_commits(
         }
     };
     let done = reversal.paths();
-    let done = done.map(|(path, is_there)| (path.clone(), outcome(is_there)));
-    let kept = kept.into_iter();
-    let kept = kept.map(|(path, reason)| (path, UndoOutcome::Kept(reason)));
+    let done = done.map(|(path, is_there)| UndonePath::of(zone, path.clone(), outcome(is_there)));
     Ok(done.chain(kept).collect())
+}
+
+/// Returns the records that a group's files had before the changes, of those that are there after the reversal.
+fn former_owners(changes: &[ListedChange], reversal: &Reversal) -> Vec<Record> {
+    // The oldest change knows what was before all of them.
+    let records = changes.iter().flat_map(|row| row.change.owners());
+    let mut former: BTreeMap<String, Record> = records
+        .map(|record| (record.path.clone(), record))
+        .collect();
+    let back = reversal.paths().filter(|(_, is_there)| *is_there);
+    let back: HashSet<String> = back.map(|(path, _)| path.key()).collect();
+    former.retain(|path, _| back.contains(path));
+    former.into_values().collect()
 }
 
 /// Leaves out of a reversal what the caller may not change now, and what would lie below that; returns each
@@ -516,26 +523,97 @@ fn is_all(
     Ok(true)
 }
 
+impl UndonePath {
+    fn of(zone: &Zone<'_>, path: ZonePath, outcome: UndoOutcome) -> Self {
+        Self {
+            zone: zone.name,
+            group: zone.group().map(|group| group.name.clone()),
+            path,
+            outcome,
+            version: None,
+        }
+    }
+
+    /// Returns its address.
+    #[must_use]
+    pub fn address(&self) -> String {
+        let (group, path) = (self.group.as_deref(), self.path.display());
+        let zone = self.zone;
+        ZoneAddress { zone, group, path }.to_string()
+    }
+
+    /// Returns the reason why it stays, in words; empty if it does not.
+    fn reason(&self) -> &'static str {
+        match self.outcome {
+            UndoOutcome::Kept(reason) => reason.describe(),
+            _ => "",
+        }
+    }
+
+    /// Returns the call that shows the version before beside the present one.
+    fn comparison(&self) -> Option<NextCall> {
+        let version = self.version.as_deref()?;
+        let call = match self.group.as_deref() {
+            Some(group) => NextCall::new("shed_diff")
+                .with("zone", "group")
+                .with("group", group),
+            None => NextCall::new("shed_diff").with("zone", self.zone.as_str()),
+        };
+        Some(
+            call.with("path", self.path.display())
+                .with("version", version),
+        )
+    }
+
+    fn details(&self) -> Value {
+        let mut details = json!({ "path": self.address(), "reason": self.reason() });
+        if let Some(version) = &self.version {
+            details["version"] = version.as_str().into();
+        }
+        details
+    }
+}
+
+/// Adds to a hint the calls that show both versions of files that stay, of the first ones.
+#[must_use]
+pub fn compared(hint: Hint, kept: &[&UndonePath]) -> Hint {
+    let calls = kept.iter().filter_map(|path| path.comparison());
+    let mut calls = calls.take(COMPARED).peekable();
+    if calls.peek().is_none() {
+        return hint;
+    }
+    let hint = calls.fold(hint, |hint, call| {
+        let said = " shows a version before (-) and the present one (+)";
+        hint.or("").call(call).say(said)
+    });
+    hint.instead("shed_history with its path and diff shows the versions of a file")
+}
+
 impl UndoError {
     /// The refusal of an undo that would leave these as they are.
     fn of(kept: &[&UndonePath]) -> Self {
-        let name = |path: &&UndonePath| {
-            let UndoOutcome::Kept(reason) = path.outcome else {
-                return String::new();
-            };
-            let place = match &path.group {
-                Some(group) => format!("group/{group}"),
-                None => path.zone.as_str().to_owned(),
-            };
-            format!("`{place}/{}` {}", path.path, reason.describe())
-        };
-        let is_foreign =
-            |path: &&UndonePath| path.outcome == UndoOutcome::Kept(KeptReason::Foreign);
+        let first = kept.iter().take(NAMED);
         Self::Conflicts {
-            paths: kept.iter().take(NAMED).map(name).collect(),
+            paths: first.map(|path| (*path).clone()).collect(),
             count: kept.len(),
-            are_foreign: kept.iter().all(is_foreign),
         }
+    }
+}
+
+/// Returns the words for files that stay.
+fn named(paths: &[UndonePath]) -> String {
+    let named = paths.iter();
+    let named = named.map(|path| format!("`{}` {}", path.address(), path.reason()));
+    named.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the code of a refusal that names these.
+fn code_of(paths: &[UndonePath]) -> Code {
+    let is_foreign = |path: &UndonePath| path.outcome == UndoOutcome::Kept(KeptReason::Foreign);
+    if paths.iter().all(is_foreign) {
+        Code::PermissionDenied
+    } else {
+        Code::FileLocked
     }
 }
 
@@ -574,19 +652,29 @@ diagnostics! {
             details: { "answer": answer },
         },
         /// Some files cannot be put back.
-        #[error("{count} of the files cannot be put back: {}", paths.join(", "))]
+        #[error("{count} of the files cannot be put back: {}", named(paths))]
         Conflicts {
-            /// Some of them, each with its reason.
-            paths: Vec<String> = vec!["`storage/notes.md` was changed since".to_owned()],
+            /// Some of them.
+            paths: Vec<UndonePath> = vec![UndonePath {
+                zone: ZoneName::Storage,
+                group: None,
+                path: ZonePath::found("notes.md".to_owned()),
+                outcome: UndoOutcome::Kept(KeptReason::Changed),
+                version: Some("12".to_owned()),
+            }],
             /// Their number.
             count: usize = 1,
-            /// `true` if none of them is the caller's to change.
-            are_foreign: bool,
         } => {
-            code: if *are_foreign { Code::PermissionDenied } else { Code::FileLocked },
-            hint: Hint::from(Repeat::with("partial", true))
-                .say(" to take back everything else; these stay as they are"),
-            details: { "conflicts": paths, "count": count },
+            code: code_of(paths),
+            hint: compared(
+                Hint::from(Repeat::with("partial", true))
+                    .say(" to take back everything else; these stay as they are"),
+                &paths.iter().collect::<Vec<_>>(),
+            ),
+            details: {
+                "conflicts": paths.iter().map(UndonePath::details).collect::<Vec<_>>(),
+                "count": count
+            },
         },
     }
 }

@@ -1,6 +1,6 @@
 //! The way back from single commits: what they changed is taken out of the files of today.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use git2::{Commit, Delta, DiffDelta, ErrorCode, MergeFileInput, Oid, Repository, Tree};
 
@@ -24,8 +24,9 @@ pub struct CommitRange {
 pub struct Reversal {
     /// Each path with the content and mode that it gets; `None` if it goes.
     changes: Vec<(ZonePath, Option<(Oid, i32)>)>,
-    /// Files that others changed in the same lines since: they stay as they are.
-    pub conflicts: Vec<ZonePath>,
+    /// Files that others changed in the same lines since, each with the revision that has it as it was
+    /// before: they stay as they are.
+    pub conflicts: Vec<(ZonePath, String)>,
 }
 
 impl Reversal {
@@ -42,6 +43,13 @@ impl Reversal {
 }
 
 impl CommitRange {
+    /// Returns the name of the commit before.
+    #[must_use]
+    pub fn revision_before(&self) -> String {
+        let parent = || format!("{}~1", self.commit);
+        self.before.clone().unwrap_or_else(parent)
+    }
+
     /// Returns the trees before and after.
     fn trees<'r>(&self, repository: &'r Repository) -> Result<(Tree<'r>, Tree<'r>)> {
         let fail = HistoryError::git("read");
@@ -83,7 +91,7 @@ impl History {
             None => nothing(repository)?,
         };
         let mut ours = object::tree(repository, now.id())?;
-        let mut conflicts = BTreeSet::new();
+        let mut conflicts = BTreeMap::new();
         for range in commits {
             let (before, after) = range.trees(repository)?;
             let mut merged = repository
@@ -112,7 +120,7 @@ impl History {
                         })
                     })
                     .map_err(&fail)?;
-                conflicts.insert(text);
+                conflicts.insert(text, range.revision_before());
             }
             let tree = merged.write_tree_to(repository).map_err(&fail)?;
             ours = object::tree(repository, tree)?;
@@ -129,11 +137,13 @@ impl History {
             let content = is_there.then(|| (file.id(), u32::from(file.mode()) as i32));
             is_meant(&path).then_some((path, content))
         });
-        let conflicts = conflicts.iter().map(|path| zone_path(path));
-        Ok(Reversal {
-            changes: changes.collect(),
-            conflicts: conflicts.filter(is_meant).collect(),
-        })
+        let changes = changes.collect();
+        let conflicts = conflicts.into_iter();
+        let mut conflicts: Vec<(ZonePath, String)> = conflicts
+            .map(|(path, before)| (zone_path(&path), before))
+            .collect();
+        conflicts.retain(|(path, _)| is_meant(path));
+        Ok(Reversal { changes, conflicts })
     }
 
     /// Changes the files on disk as a reversal says. The caller has the write lock, and commits.

@@ -3,11 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::database::{Executor, Statements, ToRow as _};
+use super::ownership::Record;
 use super::rows::{Entity as _, insertion, row};
 use super::{Registry, RegistryError, Result};
 
 /// Changes that are read at once.
 const PAGE: u32 = 200;
+
+/// Records of owners that a change keeps at most.
+const OWNERS: usize = 1_000;
 
 /// Changes of one tenant that are kept at most.
 const MOST: i64 = 10_000;
@@ -108,7 +112,8 @@ row! {
         answer: String = "answer",
         /// The operation or command.
         operation: String = "operation",
-        /// The steps, as JSON. Empty in a zone with history: the commit has them.
+        /// The steps, as JSON. In a zone with history the commit has them: there it is empty, or in a group the
+        /// records of files that lost their paths.
         steps: String = "steps",
         /// The commit before it, unless that is the parent of its commit.
         before: Option<String> = "before_id",
@@ -145,6 +150,20 @@ impl Change {
     /// Sets the steps.
     pub fn set_steps(&mut self, steps: &[Step]) {
         self.steps = serde_json::to_string(steps).unwrap_or_default();
+    }
+
+    /// Returns the records of a group's files that lost their paths by the change.
+    #[must_use]
+    pub fn owners(&self) -> Vec<Record> {
+        serde_json::from_str(&self.steps).unwrap_or_default()
+    }
+
+    /// Sets these records, as many as it keeps, if the change has a commit.
+    pub fn set_owners(&mut self, mut records: Vec<Record>) {
+        if self.commit.is_some() && !records.is_empty() {
+            records.truncate(OWNERS);
+            self.steps = serde_json::to_string(&records).unwrap_or_default();
+        }
     }
 
     /// Returns `true` if the change did nothing.

@@ -339,15 +339,17 @@ pub(super) fn end(transaction: &Executor<'_>, ended: Ended<'_>) -> Result<()> {
         [intent.0],
     )?;
     let (tenant, deed) = row.ok_or(RegistryError::TakenOver)?;
+    let mut change = ended.change.cloned();
     // A group's tenant is `groups/` and its id.
     if let Some(group) = tenant.strip_prefix("groups/")
-        && let Some(change) = deed.and_then(|deed| OwnershipChange::read(&deed))
+        && let Some(done) = deed.and_then(|deed| OwnershipChange::read(&deed))
     {
-        ownership::carry_out(transaction, group, &change)?;
+        let lost = ownership::carry_out(transaction, group, &done)?;
+        if let Some(change) = &mut change {
+            change.set_owners(lost);
+        }
     }
-    ended
-        .change
-        .map_or(Ok(()), |change| change.enter(transaction))
+    change.map_or(Ok(()), |change| change.enter(transaction))
 }
 
 fn enter(transaction: &Executor<'_>, plan: &NewIntent<'_>) -> Result<Intent> {

@@ -100,6 +100,9 @@ pub enum OwnershipEffect {
         /// Every reference by name, with the id of what it named.
         #[serde(default)]
         references: BTreeMap<String, String>,
+        /// The records of files that it brings back.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        former: Vec<Record>,
     },
     /// A command did this; paths are those of records.
     Found {
@@ -112,6 +115,9 @@ pub enum OwnershipEffect {
         /// From where to where; the second is in none of the others.
         #[serde(default)]
         moved: Vec<(String, String)>,
+        /// The records of files that it may have brought back.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        former: Vec<Record>,
     },
 }
 
@@ -155,12 +161,7 @@ impl Registry {
 
     /// Gives a file to somebody, or another mode.
     pub fn enter_record(&self, group: &str, record: &Record) -> Result<()> {
-        let replace = "ON CONFLICT (group_id, file_path) DO UPDATE
-             SET owner_id = excluded.owner_id, write_access = excluded.write_access,
-                 updated_at = CURRENT_TIMESTAMP";
-        record
-            .insert(self, (&["group_id"], group), replace)
-            .map(drop)
+        give(self, group, record)
     }
 
     /// Drops the records of exactly these paths.
@@ -168,8 +169,9 @@ impl Registry {
         self.transact(&[group], |transaction| drop_all(transaction, group, paths))
     }
 
-    /// Carries out the ownership change of a change that is no longer under way.
-    pub fn carry_out(&self, group: &str, change: &OwnershipChange) -> Result<()> {
+    /// Carries out the ownership change of a change that is no longer under way; returns the records that
+    /// files lost with their paths.
+    pub fn carry_out(&self, group: &str, change: &OwnershipChange) -> Result<Vec<Record>> {
         self.transact(&[group], |transaction| {
             carry_out(transaction, group, change)
         })
@@ -212,52 +214,77 @@ impl OwnershipChange {
     }
 }
 
-/// Does to the records what a change did to the files.
+fn give(statements: &impl Statements, group: &str, record: &Record) -> Result<()> {
+    let replace = "ON CONFLICT (group_id, file_path) DO UPDATE
+         SET owner_id = excluded.owner_id, write_access = excluded.write_access,
+             updated_at = CURRENT_TIMESTAMP";
+    let more: (&[&str], _) = (&["group_id"], group);
+    record.insert(statements, more, replace).map(drop)
+}
+
+/// Does to the records what a change did to the files; returns those that files lost with their paths, or
+/// for another mode.
 pub(super) fn carry_out(
     transaction: &Executor<'_>,
     group: &str,
     change: &OwnershipChange,
-) -> Result<()> {
+) -> Result<Vec<Record>> {
+    let mut lost = Vec::new();
     let change = &change.by_key();
     let remove = |paths: &[String]| drop_all(transaction, group, paths);
     let remove_around = |at: &str| {
         let remove = format!("DELETE FROM file_ownership WHERE {AROUND}");
         transaction.run(&remove, [group, at])
     };
-    let add = |files: &[String]| add_missing(transaction, group, change, files);
+    let mut remoded = Vec::new();
+    let mut add = |files: &[String]| add_missing(transaction, group, change, files, &mut remoded);
     match &change.effect {
-        OwnershipEffect::Touch { files } => add(files),
+        OwnershipEffect::Touch { files } => add(files)?,
         OwnershipEffect::Arrive {
             at, files, fresh, ..
         } => {
             let kept = files.iter().filter(|_| !*fresh);
             let kept: HashSet<&String> = kept.collect();
-            let old = around(transaction, group, at)?.into_iter();
-            let gone = old.map(|record| record.path);
-            let gone = gone.filter(|path| !kept.contains(path));
-            remove(&gone.collect::<Vec<_>>())?;
-            add(files)
+            let mut gone = around(transaction, group, at)?;
+            gone.retain(|record| !kept.contains(&record.path));
+            let paths = gone.iter().map(|record| record.path.clone());
+            remove(&paths.collect::<Vec<_>>())?;
+            if !*fresh {
+                lost = gone;
+            }
+            add(files)?;
         }
         OwnershipEffect::Add { files } => {
             remove(files)?;
-            add(files)
+            add(files)?;
         }
-        OwnershipEffect::Remove { at } => remove_around(at),
+        OwnershipEffect::Remove { at } => {
+            lost = around(transaction, group, at)?;
+            remove_around(at)?;
+        }
         OwnershipEffect::Move { from, to } => {
+            for at in [from, to] {
+                lost.extend(around(transaction, group, at)?);
+            }
             remove_around(to)?;
             let follow = format!(
                 "UPDATE file_ownership SET updated_at = CURRENT_TIMESTAMP,
                      file_path = ?3 || substr(file_path, length(?2) + 1) WHERE {AROUND}"
             );
-            transaction.run(&follow, [group, from, to])
+            transaction.run(&follow, [group, from, to])?;
         }
-        OwnershipEffect::Command { .. } => Ok(()),
+        OwnershipEffect::Command { .. } => {}
         OwnershipEffect::Found {
             added,
             written,
             removed,
             moved,
+            former,
         } => {
+            let targets = moved.iter().map(|(_, to)| to);
+            for path in removed.iter().chain(targets.clone()) {
+                lost.extend(exact(transaction, group, path)?);
+            }
             let mut carried = Vec::new();
             for (from, to) in moved {
                 let record = exact(transaction, group, from)?;
@@ -273,9 +300,14 @@ pub(super) fn carry_out(
                 record.insert(transaction, (&["group_id"], group), "")?;
             }
             add(added)?;
-            add(written)
+            add(written)?;
+            let there: HashSet<&String> = added.iter().chain(written).chain(targets).collect();
+            let mut back = former.iter().filter(|record| there.contains(&record.path));
+            back.try_for_each(|record| give(transaction, group, record))?;
         }
     }
+    lost.extend(remoded);
+    Ok(lost)
 }
 
 fn drop_all(transaction: &Executor<'_>, group: &str, paths: &[String]) -> Result<()> {
@@ -289,6 +321,7 @@ fn add_missing(
     group: &str,
     change: &OwnershipChange,
     files: &[String],
+    remoded: &mut Vec<Record>,
 ) -> Result<()> {
     const ADD: &str = "INSERT INTO file_ownership (group_id, file_path, owner_id, write_access)
          VALUES (?1, ?2, ?3, ?4) ON CONFLICT (group_id, file_path) DO NOTHING";
@@ -299,6 +332,10 @@ fn add_missing(
         let values = [group, path, &change.owner, &change.mode];
         transaction.run(ADD, values)?;
         if change.asked {
+            let is_other = |record: &Record| {
+                record.owner == change.owner && record.mode.as_str() != change.mode
+            };
+            remoded.extend(exact(transaction, group, path)?.filter(is_other));
             transaction.run(GIVE_MODE, values)?;
         }
     }
@@ -423,6 +460,7 @@ mod tests {
                         pair("gone", "there"),
                         pair("nobody", "still"),
                     ],
+                    former: Vec::new(),
                 },
             );
             let owners: Vec<(String, String)> = registry
@@ -443,6 +481,43 @@ mod tests {
             // What a version before wrote.
             let old = r#"{"owner": "a", "mode": "group", "act": {"Found": {"added": [], "written": [], "removed": []}}}"#;
             assert!(OwnershipChange::read(old).is_some());
+        });
+    }
+
+    #[test]
+    fn records_that_go_come_back_with_their_files() {
+        on_each_database(|registry| {
+            let run = |owner: &str, effect| {
+                let change = ownership_change(owner, effect);
+                registry.carry_out("g", &change).expect("done")
+            };
+            run("ada", add(&["d/a", "d/b"]));
+            run("bob", add(&["d/c", "left"]));
+            let at = "d".to_owned();
+            let former = run("bob", OwnershipEffect::Remove { at });
+            let files = |paths: &[&str]| paths.iter().map(|&path| path.to_owned()).collect();
+            let lost = run(
+                "cyd",
+                OwnershipEffect::Found {
+                    added: files(&["d/a", "d/c", "d/new"]),
+                    written: Vec::new(),
+                    removed: files(&["left"]),
+                    moved: Vec::new(),
+                    // Of one, nothing came back.
+                    former,
+                },
+            );
+            assert_eq!(lost.len(), 1);
+            assert_eq!((&*lost[0].path, &*lost[0].owner), ("left", "bob"));
+            let owners: Vec<(String, String)> = registry
+                .records("g")
+                .expect("records")
+                .into_iter()
+                .map(|record| (record.path, record.owner))
+                .collect();
+            let pair = |path: &str, owner: &str| (path.to_owned(), owner.to_owned());
+            let expected = [pair("d/a", "ada"), pair("d/c", "bob"), pair("d/new", "cyd")];
+            assert_eq!(owners, expected);
         });
     }
 

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use crate::extraction::{DocumentSource, DocumentText, document_text, text_of_source};
 use crate::runs::Runs;
+use fileshed_changes::change_list::{self, Content};
 use fileshed_history::{FileVersion, file_at};
 use fileshed_storage::Entry;
 use fileshed_text::{Comparison, compare, readable};
 use fileshed_types::settings::MEBIBYTE;
-use fileshed_types::{Error, Hint, NextCall, Timings, diagnostics};
+use fileshed_types::{Error, Hint, NextCall, Timings, ZoneName, diagnostics};
 use fileshed_zones::zone::{Zone, ZonePath};
 
 /// The largest file that is compared, in bytes.
@@ -49,7 +50,8 @@ impl Side {
         Self::of(zone, path, document, || Ok(entry.content()?))
     }
 
-    /// Reads a file as it was in a commit; one that was not there is empty.
+    /// Reads a file as it was in a commit, or, in a zone without history, before the change of this number;
+    /// one that was not there is empty.
     pub fn read_version(
         runs: &Runs,
         zone: &Zone<'_>,
@@ -59,8 +61,16 @@ impl Side {
         let refused = |error: ComparisonError| Err(zone.explain(error.into()));
         let (path_text, version_text) = (path.as_str().to_owned(), version.to_owned());
         if !zone.name.is_versioned() {
-            let zone = zone.name.as_str();
-            return refused(ComparisonError::NoHistory { zone });
+            let change = version.parse().ok();
+            let before = change.map(|change| Self::read_before(runs, zone, path, change));
+            if let Some(side) = before.transpose()?.flatten() {
+                return Ok(side);
+            }
+            return refused(ComparisonError::NoHistory {
+                path: path_text,
+                version: version_text,
+                zone: zone.name,
+            });
         }
         let bytes = match file_at(&zone.base, version, path, LARGEST)? {
             FileVersion::Content(bytes) => bytes,
@@ -73,13 +83,38 @@ impl Side {
             }
             FileVersion::Absent => {
                 let notice = "The file is not in that commit: it is compared as an empty one.";
-                return Ok(Self {
-                    notices: vec![notice],
-                    ..Self::empty()
-                });
+                return Ok(Self::absent(notice));
             }
         };
         Self::of_bytes(runs, zone, path, &bytes)
+    }
+
+    /// Reads a file as it was before a change; `None` if the bin does not have it.
+    fn read_before(
+        runs: &Runs,
+        zone: &Zone<'_>,
+        path: &ZonePath,
+        number: i64,
+    ) -> Result<Option<Self>, Error> {
+        let row = zone.store.registry.change(number)?.filter(|row| {
+            let (change, chat) = (&row.change, zone.caller.chat.as_str());
+            let is_of_chat = zone.name != ZoneName::Uploads || change.chat == chat;
+            let is_here = change.tenant == zone.tenant.key && change.zone == zone.name.as_str();
+            is_here && is_of_chat
+        });
+        let Some(row) = row else {
+            return Ok(None);
+        };
+        match change_list::contents(zone, &row, path)?.0 {
+            Content::Absent => Ok(Some(Self::empty())),
+            Content::Binned(id) => {
+                let name = ZonePath::found(id.clone());
+                let is_there = zone.tenant.bin()?.existing_entry(&name)?.is_some();
+                let read = || Self::read_binned(runs, zone, path, &id);
+                is_there.then(read).transpose()
+            }
+            Content::Now | Content::Gone => Ok(None),
+        }
     }
 
     /// Reads what a change put into the bin, as the file at `path`.
@@ -94,6 +129,21 @@ impl Side {
             return Err(too_large(zone, path));
         }
         Self::of_bytes(runs, zone, path, &entry.content()?)
+    }
+
+    /// The empty side of a file that is absent, with a notice about that.
+    #[must_use]
+    pub fn absent(notice: &'static str) -> Self {
+        Self {
+            notices: vec![notice],
+            ..Self::empty()
+        }
+    }
+
+    /// Returns `true` if it has no text.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
     }
 
     /// An empty side.
@@ -223,15 +273,23 @@ diagnostics! {
             hint: "compare files of text, or documents that have text",
             details: { "path": path },
         },
-        /// A version of a file in a zone without history.
-        #[error("zone {zone} keeps no versions of its files")]
+        /// A version that a zone without history does not have.
+        #[error("`{version}` is no change in `{zone}` before which `{path}` is kept")]
         NoHistory {
+            /// The file.
+            path: String = "report.md".to_owned(),
+            /// The value received.
+            version: String = "HEAD~1".to_owned(),
             /// The zone.
-            zone: &'static str = "storage",
+            zone: ZoneName = ZoneName::Storage,
         } => {
             code: InvalidParameter,
-            hint: "compare with another file: name it in to_path",
-            details: { "parameter": "version", "zone": zone },
+            hint: Hint::from(
+                NextCall::new("shed_history").with("path", format!("{zone}/{path}")),
+            )
+            .say(" lists the changes of the file with their numbers")
+            .or("compare with another file: name it in to_path"),
+            details: { "parameter": "version", "received": version, "zone": zone.as_str() },
         },
         /// No commit has this name.
         #[error("`{version}` is no commit of this zone")]

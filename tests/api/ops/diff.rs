@@ -5,8 +5,8 @@ use serde_json::json;
 use crate::ops::fault;
 use crate::ops::stage::{Provoked, done, file, place, small};
 
-const OLD: &[u8] = include_bytes!("../terminal/search/documents/old.docx");
-const NEW: &[u8] = include_bytes!("../terminal/search/documents/new.docx");
+pub(crate) const OLD: &[u8] = include_bytes!("../terminal/search/documents/old.docx");
+pub(crate) const NEW: &[u8] = include_bytes!("../terminal/search/documents/new.docx");
 
 pub(crate) const PROVOKED: Provoked = &[
     ("INVALID_ZONE", fault::invalid_zone),

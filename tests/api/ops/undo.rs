@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 mod model;
 
+use crate::ops::diff::{NEW, OLD};
 use crate::ops::stage::{Provoked, content, done, file, place, ran, small};
 use fileshed_test_support::{Client, TestApp};
 
@@ -547,4 +548,135 @@ fn an_addition_that_was_written_over_stays() {
     std::fs::write(&log, "one\ntwo\nthree\n").expect("written");
     done(&ada, "shed_undo", &json!({"answer": "answer"}));
     assert_eq!(content(&ada, "storage", "log.txt"), "one\nthree\n");
+}
+
+#[test]
+fn files_of_a_group_come_back_to_their_owners() {
+    let server = small().app();
+    let (ada, bob) = (
+        server.as_member("ada", "t").chat("one"),
+        server.as_member("bob", "t"),
+    );
+    for (client, path, mode) in [
+        (&bob, "d/of-bob.md", "group"),
+        (&ada, "d/of-ada.md", "owner"),
+        (&bob, "moved.md", "group"),
+        (&bob, "again.md", "group"),
+        (&bob, "by-command.md", "group"),
+    ] {
+        let plan =
+            json!({"zone": "group", "group": "team", "path": path, "content": path, "mode": mode});
+        done(
+            &client.clone().header("X-OpenWebUI-Message-Id", "before"),
+            "shed_create_file",
+            &plan,
+        );
+    }
+    let owners = || {
+        let mut info = done(&ada, "shed_group_info", &json!({"group": "team"}));
+        info["files"].take()
+    };
+    let before = owners();
+    let answer = writes(&ada, "answer");
+    let group = |more: Value| {
+        let mut call = json!({"zone": "group", "group": "team"});
+        for (name, value) in more.as_object().expect("arguments") {
+            call[name] = value.clone();
+        }
+        call
+    };
+    done(&answer, "shed_delete", &group(json!({"path": "d"})));
+    let rename = group(json!({"old_path": "moved.md", "new_path": "elsewhere.md"}));
+    done(&answer, "shed_rename", &rename);
+    done(&answer, "shed_delete", &group(json!({"path": "again.md"})));
+    let again = group(json!({"path": "again.md", "content": "other", "mode": "owner"}));
+    done(&answer, "shed_create_file", &again);
+    let run = group(json!({"cmd": "rm", "args": ["by-command.md"]}));
+    done(&answer, "shed_exec", &run);
+
+    let undo = done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert_eq!(owners(), before);
+    // And once more, with the undo taken back between.
+    done(&ada, "shed_undo", &json!({"answer": undo["undo"]}));
+    let data = done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert!(data["undo"].is_string(), "{data}");
+    assert_eq!(owners(), before);
+}
+
+#[test]
+fn both_versions_of_a_file_in_conflict_can_be_read() {
+    let server = small().app();
+    let ada = server.as_member("ada", "t").chat("one");
+    let put = |message: &str, zone: &str, content: &[u8]| {
+        let path = format!("/files/content?zone={zone}&path=a.docx&overwrite=true");
+        let sent = writes(&ada, message).send("PUT", &path, content);
+        assert!(matches!(sent.status, 200 | 201), "{}", sent.text);
+    };
+    for (message, content) in [
+        ("before", "one\n"),
+        ("answer", "two\n"),
+        ("after", "three\n"),
+    ] {
+        let client = writes(&ada, message);
+        for zone in ["storage", "documents"] {
+            file(&client, zone, "a.md", content);
+        }
+        let plan = json!({"zone": "group", "group": "team", "path": "a.md", "content": content});
+        done(&client, "shed_create_file", &plan);
+    }
+    for zone in ["storage", "documents"] {
+        for (message, content) in [("before", OLD), ("answer", b"no document"), ("after", NEW)] {
+            put(message, zone, content);
+        }
+        // Of one, nothing is there now.
+        file(&writes(&ada, "before"), zone, "gone.md", "one\n");
+        file(&writes(&ada, "answer"), zone, "gone.md", "two\n");
+        let gone = json!({"zone": zone, "path": "gone.md"});
+        done(&writes(&ada, "after"), "shed_delete", &gone);
+    }
+    let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
+    refused.refused(423, "FILE_LOCKED");
+    let conflicts = &refused.body["error"]["details"]["conflicts"];
+    let all = [
+        "documents/a.docx",
+        "documents/a.md",
+        "documents/gone.md",
+        "group/team/a.md",
+        "storage/a.docx",
+        "storage/a.md",
+        "storage/gone.md",
+    ];
+    assert_eq!(named(conflicts), all, "{}", refused.text);
+    let hint = refused.body["error"]["hint"].as_str().expect("a hint");
+    assert_eq!(hint.matches("shed_diff(").count(), 3, "{hint}");
+    for conflict in conflicts.as_array().expect("a list") {
+        let path = conflict["path"].as_str().expect("an address");
+        let (zone, path) = path.split_once('/').expect("an address");
+        let mut call = json!({"zone": zone, "path": path, "version": conflict["version"]});
+        if zone == "group" {
+            call["group"] = "team".into();
+            call["path"] = "a.md".into();
+        }
+        let data = done(&ada, "shed_diff", &call);
+        let diff = data["diff"].as_str().expect("a difference");
+        match path {
+            "gone.md" => assert!(diff.contains("-one"), "{call} {diff}"),
+            "a.docx" => assert!(
+                diff.contains("-Paid in 30 days") && diff.contains("+Paid in 14 days"),
+                "{call} {diff}"
+            ),
+            _ => assert!(diff.contains("-one\n+three"), "{call} {diff}"),
+        }
+    }
+    let part = json!({"answer": "answer", "partial": true, "dry_run": true});
+    assert_eq!(named(&done(&ada, "shed_undo", &part)["kept"]), all);
+    // The numbers of others, and of other files, are none.
+    let storage = conflicts.as_array().expect("a list").iter();
+    let storage = storage.filter(|conflict| conflict["path"] == "storage/a.md");
+    let version = storage.map(|conflict| &conflict["version"]).next();
+    let call = json!({"zone": "storage", "path": "a.md", "version": version});
+    let bob = server.as_member("bob", "t");
+    file(&bob, "storage", "a.md", "bob\n");
+    let refused = bob.call("shed_diff", &call);
+    refused.refused(400, "INVALID_PARAMETER");
 }

@@ -79,12 +79,12 @@ fn an_undo_goes_on_where_it_was_cut_off_whenever_the_server_is_killed() {
             !is_answered || back == 2 * FILES,
             "round {round}: what was answered holds"
         );
-        let (status, said) = wire.call("shed_undo", &undo).unwrap();
+        let (code, said) = wire.call("shed_undo", &undo).unwrap();
         if back == 2 * FILES {
-            assert_eq!(status, 409, "round {round}: {said}");
+            assert_eq!(code, 409, "round {round}: {said}");
             whole += 1;
         } else {
-            assert_eq!(status, 200, "round {round}: {said}");
+            assert_eq!(code, 200, "round {round}: {said}");
             half += u64::from(back > 0);
         }
         for (_, directory) in ZONES {

@@ -97,8 +97,8 @@ impl<'a> Claims<'a> {
     }
 
     /// Returns the effect on ownership: a moved file takes its record along, an overwritten one keeps
-    /// its own, and a new one belongs to the user.
-    pub(crate) fn effect(&self, relocated: &[MovedFile]) -> OwnershipEffect {
+    /// its own, one that comes back has that of `former`, and a new one belongs to the user.
+    pub(crate) fn effect(&self, relocated: &[MovedFile], former: Vec<Record>) -> OwnershipEffect {
         let (mut added, mut written, mut removed) = (Vec::new(), Vec::new(), Vec::new());
         let mut respelled: HashSet<String> = HashSet::new();
         for change in &self.changes {
@@ -128,6 +128,7 @@ impl<'a> Claims<'a> {
             written,
             removed,
             moved,
+            former,
         }
     }
 }

@@ -10,7 +10,7 @@ use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::{Caller, Chat, Code, Error, ZoneName};
 use fileshed_zones::zone::{Zone, ZonePath};
 
-use super::{KeptReason, MOST, OPERATION, UndoOutcome};
+use super::{KeptReason, MOST, OPERATION, UndoOutcome, UndonePath};
 use crate::change_request::digest_of;
 use crate::{cross_zone, receiver};
 
@@ -46,7 +46,7 @@ pub(super) fn take_back(
     changes: &[ListedChange],
     only: Option<&ZonePath>,
     dry_run: bool,
-) -> Result<Vec<(ZonePath, UndoOutcome)>, Error> {
+) -> Result<Vec<UndonePath>, Error> {
     let mut plan = UndoPlan::of(zone, changes)?;
     let mut outcomes = Vec::new();
     for row in changes {
@@ -65,7 +65,7 @@ pub(super) fn take_back(
         let meant_all = count == steps.len();
         let mut is_whole = meant_all;
         for (at, (way, seen)) in ways.iter().enumerate() {
-            let mut outcome = way.outcome();
+            let (path, mut outcome) = way.outcome();
             if !dry_run && !matches!(way, Way::Stay(..)) {
                 // Each step is a change by itself: the last one marks the change, if all are taken back.
                 let marks = is_whole && at + 1 == ways.len();
@@ -80,17 +80,31 @@ pub(super) fn take_back(
                     .and_then(|zone| way.go(&zone.made()?, *seen));
                 if let Err(error) = done {
                     tracing::warn!(%error, "a step is not taken back");
-                    outcome.1 = UndoOutcome::Kept(KeptReason::of(&error));
+                    outcome = UndoOutcome::Kept(KeptReason::of(&error));
                 }
             }
-            is_whole &= !matches!(outcome.1, UndoOutcome::Kept(_));
-            outcomes.push(outcome);
+            is_whole &= !matches!(outcome, UndoOutcome::Kept(_));
+            let stays = matches!(outcome, UndoOutcome::Kept(reason) if reason != KeptReason::Gone);
+            let version = (stays && has_former(&steps, &path)).then(|| row.number.to_string());
+            outcomes.push(UndonePath {
+                version,
+                ..UndonePath::of(zone, path, outcome)
+            });
         }
         if !dry_run && meant_all && ways.is_empty() {
             zone.store.registry.mark_undone(&[row.number], 0)?;
         }
     }
     Ok(outcomes)
+}
+
+/// Returns `true` if the bin got what was at a path before these steps.
+fn has_former(steps: &[Step], path: &ZonePath) -> bool {
+    let mut at_path = steps.iter().filter(|step| step.path() == path.as_str());
+    matches!(
+        at_path.next(),
+        Some(Step::Replaced { kept: Some(_), .. } | Step::Removed { kept: Some(_), .. })
+    )
 }
 
 /// Knowledge about the zone while steps are judged.
