@@ -71,6 +71,7 @@ pub(crate) fn elsewhere() -> Vec<Provocation> {
             "RANGE_NOT_SATISFIABLE",
         ),
         busy(),
+        used_up(&alice),
     ];
     let alone = TestApp::start();
     read.push(called(
@@ -97,4 +98,16 @@ fn busy() -> Provocation {
         .execute_batch("BEGIN; INSERT INTO t VALUES (1)")
         .unwrap();
     called(&alice, "shed_sqlite", &query("DELETE FROM t"), "BUSY")
+}
+
+/// A link that was opened as often as it may be.
+fn used_up(client: &Client<'_>) -> Provocation {
+    let terms = json!({"zone": "storage", "path": "a.md", "downloads": 1});
+    let link = client.call("shed_link_create", &terms);
+    let url = link.data()["download_url"].as_str().unwrap();
+    let address = &url[url.find("/links/").unwrap()..];
+    assert_eq!(client.get(address).status, 200);
+    let answer = client.get(address);
+    answer.refused(410, "LINK_USED_UP");
+    Provocation::of("GET /links", &answer)
 }
