@@ -302,8 +302,13 @@ pub(super) fn carry_out(
             add(added)?;
             add(written)?;
             let there: HashSet<&String> = added.iter().chain(written).chain(targets).collect();
-            let mut back = former.iter().filter(|record| there.contains(&record.path));
-            back.try_for_each(|record| give(transaction, group, record))?;
+            for record in former.iter().filter(|record| there.contains(&record.path)) {
+                if written.contains(&record.path) {
+                    let other = exact(transaction, group, &record.path)?;
+                    lost.extend(other.filter(|other| other != record));
+                }
+                give(transaction, group, record)?;
+            }
         }
     }
     lost.extend(remoded);
