@@ -382,7 +382,7 @@ seeds() {
         variables="PROPTEST_RNG_SEED=$seed FILESHED_TEST_SEED=$seed FILESHED_TEST_STEPS=2000"
         run_tests seeds "$variables cargo test --no-fail-fast --lib"
         run_tests seeds "$variables cargo test --no-fail-fast --test api" groups::model groups::kills \
-            transfer::interrupted ops::arbitrary ops::sqlite::csv
+            transfer::interrupted ops::arbitrary ops::sqlite::csv ops::undo::model
     done
 }
 
