@@ -37,7 +37,7 @@ pub(in crate::http) mod resumable;
 pub(super) mod thumbnail;
 
 pub(super) use page::{
-    Language, Page, escaped, is_wanted as is_page_wanted, refused as show_refusal,
+    HtmlPage, Language, escaped, is_wanted as is_page_wanted, refused as show_refusal,
 };
 
 /// The addresses of files.

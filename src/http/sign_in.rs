@@ -10,7 +10,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, LOCATION, REFERRER_POLICY, SET_COOKIE};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -23,7 +23,7 @@ use serde_json::json;
 
 use crate::http::call::{ServerRequest, Surface};
 use crate::http::envelope::HandlerError;
-use crate::http::files::{Language, Page, escaped, show_refusal};
+use crate::http::files::{HtmlPage, Language, escaped, show_refusal};
 use crate::http::identity::is_by_page;
 use crate::http::serve::current;
 use crate::http::{Server, body, envelope, pool};
@@ -298,12 +298,13 @@ diagnostics! {
 async fn show_link(
     State(server): State<Arc<Server>>,
     Path(secret): Path<String>,
+    headers: HeaderMap,
 ) -> Result<Response, PageError> {
     expect_users(&server)?;
     let found = look_up(&server, move |core| {
         core.admin.look_at_sign_in_link(&secret)
     });
-    Ok(button(&expected(found.await?)?))
+    Ok(button(Language::of(&headers), &expected(found.await?)?))
 }
 
 /// `POST /page/sign-in/<secret>`: signs in, once.
@@ -327,14 +328,20 @@ fn expected(found: Option<Principal>) -> Result<Principal, Error> {
     found.ok_or_else(|| LinkError::Gone.into())
 }
 
-fn button(principal: &Principal) -> Response {
+fn button(language: Language, principal: &Principal) -> Response {
     let user = principal.user.as_str();
     let name = escaped(principal.name.as_deref().unwrap_or(user));
-    let content = format!(
-        "<p>This opens the files of <strong>{name}</strong> in this browser. The link works once.</p>\n\
-         <form method=\"post\"><button type=\"submit\">Open the files</button></form>"
+    let told = language.say(
+        "This opens the files of {name} in this browser. The link works once.",
+        "Das öffnet die Dateien von {name} in diesem Browser. Der Link gilt einmal.",
     );
-    let mut response = Page::new(Language::English, "Open files", &content).answer();
+    let told = told.replace("{name}", &format!("<strong>{name}</strong>"));
+    let title = language.say("Open files", "Dateien öffnen");
+    let action = language.say("Open the files", "Die Dateien öffnen");
+    let content = format!(
+        "<p>{told}</p>\n<form method=\"post\"><button type=\"submit\">{action}</button></form>"
+    );
+    let mut response = HtmlPage::new(language, title, &content).answer();
     // With another policy, a browser does not send the origin of the form.
     let policy = HeaderValue::from_static("same-origin");
     response.headers_mut().insert(REFERRER_POLICY, policy);

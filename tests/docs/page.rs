@@ -1,6 +1,7 @@
 //! Reading documents.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use fileshed_test_support::repository;
 
@@ -22,7 +23,7 @@ pub(crate) fn pages() -> Vec<String> {
             let names = found.map(|entry| entry.expect("a document").file_name());
             names.map(move |name| format!("{directory}/{}", name.to_str().expect("a name")))
         })
-        .filter(|page| page.ends_with(".md"))
+        .filter(|page| Path::new(page).extension().is_some())
         .chain(ROOT.map(str::to_owned))
         .collect();
     pages.sort();

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::link_key::{ID_BYTES, LinkToken};
 use crate::link_terms::{
-    DOWNLOADS_MAX, LinkChange, LinkProof, LinkTerms, PASSWORD_CHARACTERS, expect_limit, hash_of,
+    LinkChange, LinkProof, LinkState, LinkTerms, expect_limit, hash_of, is_password_of,
 };
 use crate::transfer::Transfer;
 use fileshed_registry::LinkRow;
@@ -264,13 +264,14 @@ impl Transfer {
     #[must_use]
     pub fn prove(&self, proof: LinkProof, link: &Link) -> Secret {
         let until = self.seconds().saturating_add(proof.age().as_secs());
-        self.proof_key.sign(proof, link, until)
+        self.proof_key.sign(proof, link.state(), until)
     }
 
     /// Returns `true` if `text` proves that a browser has met a term of a link.
     #[must_use]
     pub fn is_proven(&self, proof: LinkProof, link: &Link, text: &Secret) -> bool {
-        self.proof_key.verify(proof, link, text, self.seconds())
+        self.proof_key
+            .verify(proof, link.state(), text, self.seconds())
     }
 
     fn seconds(&self) -> u64 {
@@ -363,6 +364,42 @@ impl Transfer {
     }
 }
 
+impl Link {
+    /// Returns what a proof for it depends on.
+    fn state(&self) -> LinkState<'_> {
+        LinkState {
+            id: &self.id,
+            hash: self.password.as_ref().map_or("", Secret::reveal),
+        }
+    }
+
+    /// Returns `true` if it opens with a password only.
+    #[must_use]
+    pub fn has_password(&self) -> bool {
+        self.password.is_some()
+    }
+
+    /// Returns `true` if it asks for a password, or is used up by being opened.
+    #[must_use]
+    pub fn is_guarded(&self) -> bool {
+        self.has_password() || self.downloads_max.is_some()
+    }
+
+    /// Returns `true` if it opens with this password. Takes some milliseconds and 7 MiB; blocks.
+    #[must_use]
+    pub fn opens_with(&self, password: &Secret) -> bool {
+        let hash = self.password.as_ref();
+        hash.is_none_or(|hash| is_password_of(hash, password))
+    }
+
+    /// The downloads that are left; `None` without a limit.
+    #[must_use]
+    pub fn downloads_left(&self) -> Option<u64> {
+        self.downloads_max
+            .map(|most| most.saturating_sub(self.downloads))
+    }
+}
+
 diagnostics! {
     /// A link that cannot be had.
     #[derive(Debug, thiserror::Error)]
@@ -420,30 +457,6 @@ diagnostics! {
             code: LinkUsedUp,
             hint: "ask whoever gave you the link for a new one",
         },
-        /// A password that is too short to keep guesses off, or too long.
-        #[error(
-            "parameter `password` must have {} to {} characters, got: {characters}",
-            PASSWORD_CHARACTERS.start(),
-            PASSWORD_CHARACTERS.end()
-        )]
-        Password {
-            /// The characters that were sent.
-            characters: usize,
-        } => {
-            code: InvalidParameter,
-            hint: "choose a longer one, such as four words; or leave `password` out",
-            details: { "parameter": "password", "characters": characters },
-        },
-        /// A limit that no link has.
-        #[error("parameter `downloads` must be 1 to {DOWNLOADS_MAX}, got: {given}")]
-        Downloads {
-            /// The number that was sent.
-            given: u64 = 0,
-        } => {
-            code: InvalidParameter,
-            hint: Repeat::with("downloads", 1),
-            details: { "parameter": "downloads", "received": given, "maximum": DOWNLOADS_MAX },
-        },
         /// A limit of downloads for a link that takes files.
         #[error("parameter `downloads` is for links to files, and this one takes files")]
         NothingToFetch => {
@@ -471,11 +484,11 @@ fn end_after(now: Timestamp, age: Duration) -> i64 {
 }
 
 /// Fails for a limit that a link of this purpose does not have.
-fn expect_downloads(purpose: &str, downloads: Option<u64>) -> Result<(), LinkError> {
+fn expect_downloads(purpose: &str, downloads: Option<u64>) -> Result<(), Error> {
     if downloads.is_some() && purpose != Purpose::Download.as_str() {
-        return Err(LinkError::NothingToFetch);
+        return Err(LinkError::NothingToFetch.into());
     }
-    expect_limit(downloads)
+    Ok(expect_limit(downloads)?)
 }
 
 impl LinkError {

@@ -7,13 +7,11 @@ use argon2::{Argon2, Params, PasswordHasher as _, PasswordVerifier as _};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use fileshed_types::timings::hours;
-use fileshed_types::{Error, Secret, random};
+use fileshed_types::{Error, Repeat, Secret, diagnostics, random};
 use fileshed_zones::namespace::{Pepper, mac};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::time::Duration;
-
-use crate::link::{Link, LinkError};
 
 /// Characters of a password.
 pub(crate) const PASSWORD_CHARACTERS: std::ops::RangeInclusive<usize> = 8..=128;
@@ -55,12 +53,20 @@ pub struct LinkChange {
 pub(crate) fn hash_of(password: &Secret) -> Result<String, Error> {
     let characters = password.reveal().chars().count();
     if !PASSWORD_CHARACTERS.contains(&characters) {
-        return Err(LinkError::Password { characters }.into());
+        return Err(LinkTermsError::Password { characters }.into());
     }
     let salt = random::bytes::<SALT_BYTES>()?;
     let hash = hasher().hash_password_with_salt(password.reveal().as_bytes(), &salt);
-    let hash = hash.map_err(|_| LinkError::Broken)?;
+    let hash = hash.map_err(|_| LinkTermsError::Hash)?;
     Ok(hash.to_string())
+}
+
+/// Returns `true` if a hash is that of a password. Takes some milliseconds and 7 MiB; blocks.
+pub(crate) fn is_password_of(hash: &Secret, password: &Secret) -> bool {
+    // A longer one is nobody's, and would take longer.
+    let is_possible = password.reveal().len() <= 4 * PASSWORD_CHARACTERS.end();
+    let given = password.reveal().as_bytes();
+    is_possible && hasher().verify_password(given, hash.reveal()).is_ok()
 }
 
 fn hasher() -> Argon2<'static> {
@@ -69,9 +75,11 @@ fn hasher() -> Argon2<'static> {
 }
 
 /// Fails for a limit that no link has.
-pub(crate) fn expect_limit(downloads: Option<u64>) -> Result<(), LinkError> {
+pub(crate) fn expect_limit(downloads: Option<u64>) -> Result<(), LinkTermsError> {
     match downloads {
-        Some(given) if !(1..=DOWNLOADS_MAX).contains(&given) => Err(LinkError::Downloads { given }),
+        Some(given) if !(1..=DOWNLOADS_MAX).contains(&given) => {
+            Err(LinkTermsError::Downloads { given })
+        }
         _ => Ok(()),
     }
 }
@@ -103,6 +111,14 @@ impl LinkProof {
     }
 }
 
+/// The link that a proof is for, as it is now.
+#[derive(Clone, Copy)]
+pub(crate) struct LinkState<'l> {
+    pub(crate) id: &'l str,
+    /// The hash of its password; empty without one.
+    pub(crate) hash: &'l str,
+}
+
 /// The key that signs proofs.
 pub(crate) struct ProofKey([u8; 32]);
 
@@ -118,14 +134,20 @@ impl ProofKey {
     }
 
     /// Returns a proof that counts until `until`, in seconds since 1970.
-    pub(crate) fn sign(&self, proof: LinkProof, link: &Link, until: u64) -> Secret {
+    pub(crate) fn sign(&self, proof: LinkProof, link: LinkState<'_>, until: u64) -> Secret {
         let time = until.to_be_bytes();
         let signature = self.mac(proof, link, time).finalize().into_bytes();
         Secret::new(URL_SAFE_NO_PAD.encode([&time[..], &signature].concat()))
     }
 
     /// Returns `true` if this key signed the proof for the link as it is, and it counts at `now`.
-    pub(crate) fn verify(&self, proof: LinkProof, link: &Link, text: &Secret, now: u64) -> bool {
+    pub(crate) fn verify(
+        &self,
+        proof: LinkProof,
+        link: LinkState<'_>,
+        text: &Secret,
+        now: u64,
+    ) -> bool {
         let Ok(bytes) = URL_SAFE_NO_PAD.decode(text.reveal()) else {
             return false;
         };
@@ -138,10 +160,9 @@ impl ProofKey {
     }
 
     /// Another password makes another signature.
-    fn mac(&self, proof: LinkProof, link: &Link, time: [u8; TIME_BYTES]) -> Hmac<Sha256> {
+    fn mac(&self, proof: LinkProof, link: LinkState<'_>, time: [u8; TIME_BYTES]) -> Hmac<Sha256> {
         let mut mac = mac(&self.0);
-        let hash = link.password.as_ref().map_or("", Secret::reveal);
-        for part in [proof.purpose(), link.id.as_bytes(), hash.as_bytes()] {
+        for part in [proof.purpose(), link.id.as_bytes(), link.hash.as_bytes()] {
             mac.update(part);
             mac.update(&[0]);
         }
@@ -150,34 +171,39 @@ impl ProofKey {
     }
 }
 
-impl Link {
-    /// Returns `true` if it opens with a password only.
-    #[must_use]
-    pub fn has_password(&self) -> bool {
-        self.password.is_some()
-    }
-
-    /// Returns `true` if it asks for a password, or is used up by being opened.
-    #[must_use]
-    pub fn is_guarded(&self) -> bool {
-        self.has_password() || self.downloads_max.is_some()
-    }
-
-    /// Returns `true` if it opens with this password. Takes some milliseconds and 7 MiB; blocks.
-    #[must_use]
-    pub fn opens_with(&self, password: &Secret) -> bool {
-        // A longer one is nobody's, and would take longer.
-        let is_possible = password.reveal().len() <= 4 * PASSWORD_CHARACTERS.end();
-        self.password.as_ref().is_none_or(|hash| {
-            let given = password.reveal().as_bytes();
-            is_possible && hasher().verify_password(given, hash.reveal()).is_ok()
-        })
-    }
-
-    /// The downloads that are left; `None` without a limit.
-    #[must_use]
-    pub fn downloads_left(&self) -> Option<u64> {
-        self.downloads_max
-            .map(|most| most.saturating_sub(self.downloads))
+diagnostics! {
+    /// Why terms cannot be set.
+    #[derive(Debug, thiserror::Error)]
+    pub enum LinkTermsError {
+        /// A password that is too short to keep guesses off, or too long.
+        #[error(
+            "parameter `password` must have {} to {} characters, got: {characters}",
+            PASSWORD_CHARACTERS.start(),
+            PASSWORD_CHARACTERS.end()
+        )]
+        Password {
+            /// The characters that were sent.
+            characters: usize,
+        } => {
+            code: InvalidParameter,
+            hint: "choose a longer one, such as four words; or leave `password` out",
+            details: { "parameter": "password", "characters": characters },
+        },
+        /// A limit that no link has.
+        #[error("parameter `downloads` must be 1 to {DOWNLOADS_MAX}, got: {given}")]
+        Downloads {
+            /// The number that was sent.
+            given: u64 = 0,
+        } => {
+            code: InvalidParameter,
+            hint: Repeat::with("downloads", 1),
+            details: { "parameter": "downloads", "received": given, "maximum": DOWNLOADS_MAX },
+        },
+        /// No hash could be made.
+        #[error("the password could not be kept")]
+        Hash => {
+            code: InternalApiError,
+            hint: Repeat::default(),
+        },
     }
 }

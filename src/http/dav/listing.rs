@@ -7,7 +7,7 @@ use dav_server::fs::DavMetaData as _;
 use percent_encoding::utf8_percent_encode;
 
 use super::node::Node;
-use crate::http::files::{Language, Page, escaped};
+use crate::http::files::{HtmlPage, Language, escaped};
 use crate::http::header::UNRESERVED;
 
 /// The page of a directory that was asked for at this address.
@@ -30,5 +30,5 @@ pub(super) fn page(address: &str, nodes: &[Node]) -> Response {
         );
     }
     list += "</ul>";
-    Page::new(Language::English, "Files", &list).answer()
+    HtmlPage::new(Language::English, "Files", &list).answer()
 }

@@ -28,13 +28,13 @@ use crate::http::body::{BodyReader, SMALL_BYTES};
 use crate::http::call::{Call, ServerRequest};
 use crate::http::{Server, envelope, pool, timer};
 use crate::ops::Reply;
-use views::View;
+use views::LinkedEntry;
 
 /// The name in intents, for repairs.
 const OPERATION: &str = "links";
 
 /// A link that is open to a request.
-struct Opened {
+struct OpenedLink {
     link: Arc<Link>,
     token: String,
     /// The address below which those of the link are, as its pages name it.
@@ -47,7 +47,7 @@ struct Opened {
 
 /// The endpoint of a link that a request is for: the link itself, or one below it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Endpoint {
+enum LinkAddress {
     Top,
     Below,
 }
@@ -55,7 +55,7 @@ enum Endpoint {
 /// `GET /links/<token>`: the file, a page about it, or the page that takes files.
 pub(super) async fn open(Path(token): Path<String>, request: ServerRequest) -> Response {
     let answered = answer(
-        (token, Endpoint::Top),
+        (token, LinkAddress::Top),
         request,
         None,
         |call, opened| async move {
@@ -84,7 +84,7 @@ pub(super) async fn list(Path(token): Path<String>, request: ServerRequest) -> R
         let below = views::below(query.path.as_deref())?;
         show(call, opened, below, true).await
     };
-    answer((token, Endpoint::Below), request, purpose, work).await
+    answer((token, LinkAddress::Below), request, purpose, work).await
 }
 
 /// `GET /links/<token>/content`: the bytes of a file, or a directory as an archive.
@@ -102,7 +102,7 @@ pub(super) async fn fetch(Path(token): Path<String>, request: ServerRequest) -> 
         };
         send(call, opened, below, presentation).await
     };
-    answer((token, Endpoint::Below), request, purpose, work).await
+    answer((token, LinkAddress::Below), request, purpose, work).await
 }
 
 /// `POST /links/<token>/password`: gives a browser the cookie that opens the link.
@@ -112,7 +112,7 @@ pub(super) async fn enter(Path(token): Path<String>, request: ServerRequest) -> 
         Ok(link) => Arc::new(link),
         Err(error) => return refused(&headers, error),
     };
-    let opened = Opened {
+    let opened = OpenedLink {
         link,
         prefix: String::new(),
         is_counted: false,
@@ -150,10 +150,10 @@ async fn password_of(core: &Core, body: Body) -> Secret {
 
 /// Answers a request with a link as `work` does; if a purpose is given, the link must have it.
 async fn answer<F>(
-    (token, endpoint): (String, Endpoint),
+    (token, endpoint): (String, LinkAddress),
     request: ServerRequest,
     purpose: Option<Purpose>,
-    work: impl FnOnce(Call, Opened) -> F,
+    work: impl FnOnce(Call, OpenedLink) -> F,
 ) -> Response
 where
     F: Future<Output = Result<Response, Error>>,
@@ -164,12 +164,12 @@ where
         Err(error) => return refused(&headers, error),
     };
     let prefix = match endpoint {
-        Endpoint::Top => format!("{token}/"),
-        Endpoint::Below => String::new(),
+        LinkAddress::Top => format!("{token}/"),
+        LinkAddress::Below => String::new(),
     };
     let proof = LinkProof::Download;
     let is_counted = guard::has_met(&server, proof, (&headers, &token), &link);
-    let opened = Opened {
+    let opened = OpenedLink {
         link,
         token,
         prefix,
@@ -212,7 +212,7 @@ async fn found(
 /// frame. Any other file of a link without a limit is sent, unless a list is asked for.
 async fn show(
     mut call: Call,
-    mut opened: Opened,
+    mut opened: OpenedLink,
     below: ZonePath,
     lists: bool,
 ) -> Result<Response, Error> {
@@ -221,7 +221,7 @@ async fn show(
     let (link, path) = (Arc::clone(&opened.link), below.clone());
     let looked = call.look(move |view| {
         let maker = view.core.transfer.maker_of(&link);
-        let found = View::of(view.core, &link, &path).map_err(LinkError::hiding)?;
+        let found = LinkedEntry::of(view.core, &link, &path).map_err(LinkError::hiding)?;
         Ok((found, maker))
     });
     let (looked, maker) = looked.await?;
@@ -229,11 +229,11 @@ async fn show(
     let headers = &call.parts.headers;
     let language = Language::of(headers);
     let size = match looked {
-        View::Directory(entries, more) if page::is_wanted(headers) => {
+        LinkedEntry::Directory(entries, more) if page::is_wanted(headers) => {
             return Ok(opened.folder(language, &below, (&entries, more)));
         }
-        View::Directory(entries, more) => return Ok(views::data(&below, &entries, more)),
-        View::File(size) => size,
+        LinkedEntry::Directory(entries, more) => return Ok(views::data(&below, &entries, more)),
+        LinkedEntry::File(size) => size,
     };
     let name = below.name().or_else(|| opened.link.path.name());
     let content_type = name.and_then(content_type::by_name).unwrap_or_default();
@@ -252,7 +252,7 @@ async fn show(
 /// Answers with the bytes at a path of a link, which is a download.
 async fn send(
     mut call: Call,
-    opened: Opened,
+    opened: OpenedLink,
     below: ZonePath,
     presentation: Presentation,
 ) -> Result<Response, Error> {
@@ -275,7 +275,7 @@ async fn send(
 /// `POST /links/<token>`: files for the directory of the link.
 pub(super) async fn bring(Path(token): Path<String>, request: ServerRequest) -> Response {
     let purpose = Some(Purpose::Upload);
-    let token = (token, Endpoint::Top);
+    let token = (token, LinkAddress::Top);
     let answered = answer(token, request, purpose, |mut call, opened| async move {
         let link = opened.link;
         let permit = call.transfer_permit(Some(&link.id)).await?;
@@ -340,7 +340,7 @@ fn place(zone: &Zone<'_>, path: &ZonePath) -> String {
     }
 }
 
-impl Opened {
+impl OpenedLink {
     /// A failure to open the link: the page that asks for its password, or what went wrong.
     fn refuse(&self, headers: &HeaderMap, error: Error) -> Response {
         match guard::asks_for_password(&error) {

@@ -70,7 +70,7 @@ pub(in crate::http) enum Language {
 
 impl Language {
     /// The first one that a browser asks for and that pages have.
-    pub(super) fn of(headers: &HeaderMap) -> Self {
+    pub(in crate::http) fn of(headers: &HeaderMap) -> Self {
         let asked = headers
             .get(ACCEPT_LANGUAGE)
             .and_then(|asked| asked.to_str().ok());
@@ -84,7 +84,7 @@ impl Language {
     }
 
     /// The text in this language.
-    pub(super) fn say(self, english: &'static str, german: &'static str) -> &'static str {
+    pub(in crate::http) fn say(self, english: &'static str, german: &'static str) -> &'static str {
         match self {
             Self::English => english,
             Self::German => german,
@@ -125,9 +125,9 @@ pub(super) fn upload(language: Language, limit: u64) -> Response {
     }
     let content = content.replace("{limit}", &limit.to_string());
     let title = language.say("Send files", "Dateien senden");
-    let page = Page {
+    let page = HtmlPage {
         script: SCRIPT,
-        ..Page::new(language, title, &content)
+        ..HtmlPage::new(language, title, &content)
     };
     page.answer()
 }
@@ -139,7 +139,7 @@ pub(super) fn stored(language: Language, count: usize) -> Response {
         sentence(language, count),
         language.say("Send more files", "Weitere Dateien senden")
     );
-    Page::new(language, language.say("Thank you", "Danke"), &content).answer()
+    HtmlPage::new(language, language.say("Thank you", "Danke"), &content).answer()
 }
 
 /// A failure in words for people.
@@ -169,9 +169,9 @@ pub(in crate::http) fn refused(language: Language, error: &Error) -> Response {
         escaped(&as_sentence(message)),
         escaped(&as_sentence(hint))
     );
-    let page = Page {
+    let page = HtmlPage {
         status,
-        ..Page::new(language, title, &content)
+        ..HtmlPage::new(language, title, &content)
     };
     page.answer()
 }
@@ -192,7 +192,7 @@ fn as_sentence(text: &str) -> String {
 }
 
 /// A page of our own; nothing but its style and the script runs in it.
-pub(in crate::http) struct Page<'a> {
+pub(in crate::http) struct HtmlPage<'a> {
     /// The status of the answer.
     pub(in crate::http) status: StatusCode,
     /// The language of its texts.
@@ -205,7 +205,7 @@ pub(in crate::http) struct Page<'a> {
     pub(in crate::http) script: &'a str,
 }
 
-impl<'a> Page<'a> {
+impl<'a> HtmlPage<'a> {
     /// A page without a script.
     pub(in crate::http) const fn new(language: Language, title: &'a str, content: &'a str) -> Self {
         Self {

@@ -21,10 +21,10 @@ use jiff::Timestamp;
 use percent_encoding::utf8_percent_encode;
 use serde_json::{Value, json};
 
-use super::Opened;
+use super::OpenedLink;
 use crate::content_type;
 use crate::http::files::download::{Download, FileDownload};
-use crate::http::files::page::{self, Language, Page, escaped};
+use crate::http::files::page::{self, HtmlPage, Language, escaped};
 use crate::http::header::{self, UNRESERVED};
 
 /// Most entries of a directory that a page or a list has.
@@ -50,14 +50,14 @@ pub(super) fn says_what_it_loads(headers: &HeaderMap) -> bool {
 }
 
 /// An entry below a link, as pages show it.
-pub(super) enum View {
+pub(super) enum LinkedEntry {
     /// The first files and directories of a directory, and the number of the others.
     Directory(Vec<WalkEntry>, usize),
     /// A file of so many bytes.
     File(u64),
 }
 
-impl View {
+impl LinkedEntry {
     /// Looks at the entry at `below`; blocks.
     pub(super) fn of(core: &Core, link: &Link, below: &ZonePath) -> Result<Self, Error> {
         let zone = link.open_zone(&core.store)?;
@@ -106,7 +106,7 @@ pub(super) fn below(path: Option<&str>) -> Result<ZonePath, Error> {
     path.map_err(|_| LinkError::Gone.into())
 }
 
-impl Opened {
+impl OpenedLink {
     fn name(&self, below: &ZonePath) -> String {
         let name = below.name().or_else(|| self.link.path.name());
         name.unwrap_or(self.link.zone.as_str()).to_owned()
@@ -216,7 +216,7 @@ impl Opened {
             let others = language.say("more are in the download", "weitere sind im Download");
             let _written = write!(content, "<p class=\"faint\">{more} {others}.</p>");
         }
-        Page::new(language, &self.name(below), &content).answer()
+        HtmlPage::new(language, &self.name(below), &content).answer()
     }
 
     /// The directories above one, which lead there.
@@ -276,7 +276,7 @@ impl Opened {
                 escaped(&name)
             );
         }
-        Page::new(language, &name, &content).answer()
+        HtmlPage::new(language, &name, &content).answer()
     }
 
     /// The page that asks for the password.
@@ -304,9 +304,9 @@ impl Opened {
             "This link opens with a password",
             "Dieser Link öffnet sich mit einem Passwort",
         );
-        let page = Page {
+        let page = HtmlPage {
             status: StatusCode::UNAUTHORIZED,
-            ..Page::new(language, title, &content)
+            ..HtmlPage::new(language, title, &content)
         };
         page.answer()
     }
