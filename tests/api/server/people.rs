@@ -19,6 +19,9 @@ fn fault(what: &str, answer: &Answer) -> Option<String> {
         .then(|| format!("{what}: {} {} ({foreign:?})", answer.status, answer.text))
 }
 
+/// Names and values of headers.
+type Headers<'h> = &'h [(&'h str, &'h str)];
+
 #[test]
 fn failures_of_the_page_are_for_people() {
     let app = TestApp::start();
@@ -115,7 +118,7 @@ fn failures_of_drives_are_for_people() {
     let to = |path: &str| format!("http://localhost/dav/storage/{path}");
     let none = to("none/deep/c.md");
     let over = to("b.csv");
-    let cases: &[(&str, &str, &[(&str, &str)])] = &[
+    let cases: &[(&str, &str, Headers)] = &[
         ("GET", "none.md", &[]),
         ("PROPFIND", "none", &[("Depth", "1")]),
         ("DELETE", "none", &[]),
