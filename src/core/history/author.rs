@@ -1,7 +1,7 @@
-//! Who a commit names, and by which way the change came.
+//! Author of a commit, and the way by which the change came.
 //!
-//! The latter stands in lines of the commit's own header, where no message leads and where git shows
-//! nothing unless it is asked for commits as they are stored.
+//! The latter stands in lines of the commit's own header. No message can forge these, and git shows them only
+//! when commits are printed as they are stored.
 
 use git2::{Signature, Time};
 use jiff::Timestamp;

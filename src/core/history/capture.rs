@@ -12,10 +12,10 @@ use super::{
 use fileshed_storage::{DiskError, Kind, Totals, Vacancy};
 use fileshed_types::zone::ZonePath;
 
-/// What [`History::capture`] found and committed.
+/// Result of [`History::capture`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
-    /// The commit; nothing where nothing had changed.
+    /// The commit; `None` if nothing had changed.
     pub commit: Option<CommitId>,
     /// In the order of their paths.
     pub changed: Vec<FileChange>,
@@ -45,7 +45,7 @@ impl History {
         Ok(commit.map(|(id, _)| id))
     }
 
-    /// What a commit changes that has what is on disk at `changed`.
+    /// Returns the edits of a commit that takes in the files on disk at `changed`.
     pub(super) fn edits(
         &self,
         changed: &[ZonePath],

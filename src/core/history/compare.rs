@@ -200,7 +200,7 @@ impl ZoneComparison {
     }
 }
 
-/// Whether a history has what is at this path.
+/// Returns `true` if a history can hold an entry of this kind at this path.
 #[must_use]
 pub fn holds(path: &[u8], kind: Kind) -> bool {
     std::str::from_utf8(path).is_ok_and(|path| {
@@ -210,7 +210,7 @@ pub fn holds(path: &[u8], kind: Kind) -> bool {
     })
 }
 
-/// Whether `path` lies in the directory `above`, whose empty name is the root.
+/// Returns `true` if `path` lies in the directory `above`, whose empty name is the root.
 fn is_below(path: &[u8], above: &[u8]) -> bool {
     above.is_empty()
         || path
@@ -218,7 +218,7 @@ fn is_below(path: &[u8], above: &[u8]) -> bool {
             .is_some_and(|rest| rest.starts_with(b"/"))
 }
 
-/// The id of a file's content; nothing where it belongs to another account and cannot be read.
+/// Returns the id of a file's content; `None` if the file belongs to another account and cannot be read.
 fn content_id(data: &Root, path: &str) -> Result<Option<Oid>> {
     let outcome = data
         .entry_as_named(&zone_path(path))

@@ -31,7 +31,7 @@ pub(super) fn mode_of(kind: Kind, permissions: u32) -> Option<i32> {
     }
 }
 
-/// Whether git takes this name. It refuses what some system reads as `.git`, also after a
+/// Returns `true` if git takes this name. It refuses names that some system reads as `.git`, also after a
 /// backslash, and links in place of its list of submodules.
 pub(super) fn is_versioned(path: &str, kind: Kind) -> bool {
     let is_git = path.split('/').any(is_git_name);

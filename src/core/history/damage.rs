@@ -16,7 +16,7 @@ use super::{History, HistoryError, Result};
 use fileshed_storage::Root;
 use fileshed_types::Error;
 
-/// What the names of repositories begin with that were set aside.
+/// Prefix of the names of repositories that were set aside.
 pub const SET_ASIDE: &str = "repo.git.damaged-";
 
 /// Repositories that may be set aside within one second.
@@ -41,10 +41,10 @@ const BROKEN: [&str; 4] = [
     "Input/output error",
 ];
 
-/// What helps against a failure.
+/// Remedy for a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Remedy {
-    /// Nothing that is done here.
+    /// None that the server can apply.
     None,
     /// The rights of the server's account.
     Rights,

@@ -1,4 +1,4 @@
-//! What can go wrong with the history of a zone.
+//! Failures of the history of a zone.
 
 use fileshed_storage::DiskError;
 use fileshed_types::diagnostics;
@@ -15,7 +15,7 @@ diagnostics! {
         /// git failed.
         #[error("could not {action} the history of this zone")]
         Git {
-            /// What was tried.
+            /// The action that failed.
             action: &'static str,
             /// Why not.
             #[source]
@@ -27,7 +27,7 @@ diagnostics! {
         /// A file of the repository could not be read or written.
         #[error("could not {action} the history of this zone")]
         Repository {
-            /// What was tried.
+            /// The action that failed.
             action: &'static str,
             /// Why not.
             #[source]
@@ -75,12 +75,13 @@ diagnostics! {
 }
 
 impl HistoryError {
-    /// Whether a file was moved, removed or replaced since it was seen.
+    /// Returns `true` if a file was moved, removed or replaced since it was seen.
     pub(super) fn is_gone(&self) -> bool {
         matches!(self, Self::Disk(error) if error.is_gone())
     }
 
-    /// Whether a command has the file: what it makes of it is taken in when it ends.
+    /// Returns `true` if the failure passes by itself: the file is gone, or a command is still writing it and
+    /// its result is taken in when the command ends.
     pub(super) fn is_passing(&self) -> bool {
         self.is_gone() || matches!(self, Self::Unfinished)
     }

@@ -39,7 +39,7 @@ impl History {
         })
     }
 
-    /// Where the repository is, for the command `git`.
+    /// Returns the directory of the repository, for the command `git`.
     #[must_use]
     pub fn git_dir(&self) -> &Path {
         self.repository.path()

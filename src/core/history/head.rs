@@ -132,14 +132,14 @@ pub(super) fn shorten(repository: &Repository) -> std::io::Result<()> {
     replace(&file(repository.path()), format!("{branch} {id}\n"))
 }
 
-/// What has the last commit: the branch that HEAD names, or HEAD itself.
+/// Returns the reference that holds the last commit: the branch that HEAD names, or HEAD itself.
 pub(super) fn branch(repository: &Repository) -> Option<String> {
     let head = repository.find_reference(HEAD).ok()?;
     let named = head.symbolic_target().ok().flatten();
     Some(named.unwrap_or(HEAD).to_owned())
 }
 
-/// Whether a file HEAD names a branch or a commit.
+/// Returns `true` if the text of a file HEAD names a branch or a commit.
 pub(super) fn is_sound(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(text) else {
         return false;

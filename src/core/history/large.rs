@@ -28,7 +28,7 @@ const PIECE: usize = 128 * 1024;
 const SAMPLE: usize = 64 * 1024;
 const SAMPLES: u64 = 4;
 
-/// What a content must lose to be compressed: one part in so many.
+/// Least gain of compression, as a fraction: a content is compressed if that saves 1/`GAIN` of it.
 const GAIN: usize = 20;
 
 /// A large content as an object, before the repository has it. Dropped, it is gone.
@@ -41,8 +41,8 @@ pub struct PreparedContent {
 }
 
 impl PreparedContent {
-    /// Prepares the content of a file; nothing where it is so small that this is not worth it. Needs
-    /// no lock. Fails where the file is changed meanwhile, and where the disk fails.
+    /// Prepares the content of a file; returns `None` if it is too small for that. Needs no lock. Fails if
+    /// the file is changed meanwhile, or if the disk fails.
     pub fn of(content: &File, staging: &Staging) -> Result<Option<Self>> {
         let stamp = Stamp::of_file(content)?;
         if !Self::is_worth_it(stamp.size()) {
@@ -58,7 +58,7 @@ impl PreparedContent {
         Ok(Some(Self { stamp, id, object }))
     }
 
-    /// Whether a content of so many bytes is prepared.
+    /// Returns `true` if a content of this size is prepared.
     #[must_use]
     pub fn is_worth_it(size: u64) -> bool {
         size >= LEAST
@@ -76,7 +76,7 @@ impl PreparedContent {
         Self { stamp, ..self }
     }
 
-    /// Whether a file has this content. It may have moved since.
+    /// Returns `true` if a file has this content. It may have moved since.
     fn is_of(&self, entry: &Entry) -> bool {
         self.stamp.has_content_of(&entry.stamp())
     }
@@ -188,8 +188,8 @@ fn copy(content: &File, size: u64, to: &mut impl Write) -> io::Result<u64> {
     Ok(done)
 }
 
-/// How much is tried to make a content smaller: as much as git tries, or nothing where samples of
-/// it do not become smaller.
+/// Returns the level of compression for a content: the level that git uses, or none if samples of the content
+/// do not become smaller.
 fn level(content: &File, size: u64) -> io::Result<Compression> {
     let mut sample = vec![0; SAMPLE];
     let (mut bytes, mut compressed) = (0, 0);

@@ -33,7 +33,7 @@ impl History {
         self.cache().remember()
     }
 
-    /// What moved since [`History::remember_inodes`], among what was found to differ.
+    /// Returns the files that moved since [`History::remember_inodes`], among those found to differ.
     #[must_use]
     pub fn moved(&self, found: &ZoneComparison) -> Vec<MovedFile> {
         let changed = found.seen.iter().filter_map(|seen| match seen.change()? {
@@ -94,7 +94,7 @@ impl History {
         moved
     }
 
-    /// What was remembered, as far as the last commit says the same.
+    /// Returns the remembered inodes whose content is still that of the last commit.
     fn census(&self, found: &ZoneComparison) -> InodeIndex {
         let mut head: HashMap<&[u8], Oid> = HashMap::new();
         for seen in &found.seen {
@@ -118,7 +118,7 @@ impl History {
         census
     }
 
-    /// Where the very file that is at a path now was before, if elsewhere.
+    /// Returns the former path of the file that is at a path now, if it was another one.
     fn former(&self, census: &InodeIndex, seen: &Seen) -> Option<String> {
         let candidates = census.get(&(seen.stat.st_ino as u32))?;
         if candidates.iter().any(|(path, _)| *path == seen.path) {
@@ -183,8 +183,8 @@ mod tests {
                 .capture("begin", &author, Timestamp::UNIX_EPOCH)
                 .expect("captured");
             place.history.remember_inodes().expect("remembered");
-            // What is made now may get the inode of what goes; only its birth tells them apart, by
-            // the kernel's clock, which moves in steps.
+            // A new file may get the inode of a removed one. Only the time of birth tells them apart, by the
+            // kernel's clock, which moves in steps.
             crate::tests::pass_a_tick(place.base.path());
             place
         }

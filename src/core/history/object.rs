@@ -90,7 +90,7 @@ pub(super) fn forget_damaged(repository: &Repository, id: Oid) -> bool {
     !is_whole(repository, id) && fs::remove_file(file(repository, id)).is_ok()
 }
 
-/// Whether an object has a file of its own.
+/// Returns `true` if an object has a file of its own.
 pub(super) fn has_file(repository: &Repository, id: Oid) -> bool {
     file(repository, id).exists()
 }

@@ -22,7 +22,7 @@ use fileshed_storage::Root;
 /// Directory in the server's own part of the repository in which packs are made.
 const WORK: &str = "packing";
 
-/// What one pack is made from, at most: objects, and their bytes before compression.
+/// Most objects of one pack, and most bytes of them before compression.
 const OBJECTS: usize = 50_000;
 const BYTES: u64 = 128 * 1024 * 1024;
 
@@ -32,14 +32,14 @@ const LARGEST: u64 = 16 * 1024 * 1024;
 /// A pack takes in another one that has less than so many times its objects.
 const FACTOR: usize = 2;
 
-/// Where there are more packs, the smallest go into another one whatever they have: whoever looks
-/// for an object looks into each.
+/// Most packs of a history. If there are more, the smallest are joined into one, whatever they hold, because a search for
+/// an object looks into each pack.
 const PACKS: usize = 32;
 
 /// Buffers of libgit2 are kept small; what is written is on disk before it has its name.
 const SETTINGS: &str = "[pack]\n\twindowMemory = 67108864\n\tdeltaCacheSize = 33554432\n";
 
-/// How many files of objects are worth a pack, in numbers or in bytes on disk.
+/// Least work that is worth a pack: files of objects, by number or by bytes on disk.
 #[derive(Clone, Copy, Debug)]
 pub struct Worth {
     /// So many files.
@@ -104,7 +104,7 @@ fn pack_once(
     let fail = HistoryError::repository("pack");
     let location = parent.location().join(NAME);
     let repository = Repository::open_bare(&location).map_err(&git)?;
-    // What the objects name is on disk before they are in a pack.
+    // Flushes all that the objects name before they are packed.
     rustix::fs::syncfs(parent.handle()).map_err(|error| fail(error.into()))?;
     let settings = place.directory().join("settings");
     fs::write(&settings, SETTINGS).map_err(&fail)?;

@@ -1,15 +1,14 @@
 //! Histories after the machine stopped without a word.
 //!
-//! What a commit writes is not flushed by itself: that would take a disk's time for each of its
-//! objects. So after a power cut the last objects and the branch may be missing, empty or cut,
-//! while the files of the zone, whose content is flushed before it has its name, are there. A
-//! history remembers under which start of the kernel it was last known to be whole. Under another
-//! one it is looked at when it is opened: objects that are not whole go, and the branch goes back
-//! to the last commit that has everything that it names. What the zone has beyond that commit is
-//! then committed anew.
+//! A commit does not flush its objects: that would cost a disk's time for each of them. So after a power cut
+//! the last objects and the branch may be missing, empty or cut. The files of the zone are there, because
+//! their content is flushed before they get their names. A history remembers under which start of the kernel
+//! it was last known to be whole. If it is opened under another one, it is checked: incomplete objects are
+//! removed, and the branch goes back to the last commit that has everything that it names. Changes in the
+//! zone beyond that commit are then committed anew.
 //!
-//! Only what was written shortly before can be damaged. A pack is flushed with all that its objects
-//! name before it counts, so nothing behind a packed object is looked at.
+//! Only objects that were written shortly before can be damaged. A pack is flushed with all that its objects
+//! name before it counts, so no object behind a packed one is checked.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -43,8 +42,8 @@ fn boot() -> &'static str {
     })
 }
 
-/// Whether the history beside the work tree of `parent` was last whole under this start of the
-/// kernel, or there is none.
+/// Returns `true` if the history beside the work tree of `parent` was last whole under this start of the
+/// kernel, or if there is no history.
 #[must_use]
 pub fn is_whole(parent: &Root) -> bool {
     let place = parent.location().join(NAME);
@@ -138,8 +137,8 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Whether everything is there that a commit names, and what that names. No recursion: a
-    /// history is as deep as it is long.
+    /// Returns `true` if the repository has every object that a commit names, directly or through others.
+    /// Works without recursion, because a history is as deep as it is long.
     fn is_complete(&mut self, commit: Oid) -> Result<bool> {
         let mut pending = vec![(commit, ObjectType::Commit)];
         let mut open = HashSet::new();
@@ -164,7 +163,8 @@ impl<'r> Walk<'r> {
         Ok(self.known.get(&commit) == Some(&true))
     }
 
-    /// What an object names that need not be on disk; nothing where the object is not there.
+    /// Returns the objects that an object names, without those certain to be on disk; `None` if the object is
+    /// missing.
     fn named(&self, id: Oid, kind: ObjectType) -> Result<Option<Vec<(Oid, ObjectType)>>> {
         if !object::has_file(self.repository, id) {
             let database = self.repository.odb().map_err(HistoryError::git("read"))?;

@@ -15,7 +15,7 @@ use super::{HistoryError, Result, content, head, power_cut};
 use fileshed_storage::{DiskError, Kind, Root};
 use fileshed_types::zone::ZonePath;
 
-/// Where a new repository waits until it is complete.
+/// Name of a new repository until it is complete.
 const UNFINISHED: &str = "repo.git.new";
 const GITFILE: &str = "gitdir: ../repo.git\n";
 /// Wins over every `.gitattributes` of the work tree: git itself, too, stores bytes as they are.
@@ -90,7 +90,7 @@ fn create(parent: &Root) -> Result<()> {
     make().map_err(fail)
 }
 
-/// What every repository has, new or taken over.
+/// Writes the settings and directories that every repository has, new or taken over.
 fn furnish(place: &Path) -> std::io::Result<()> {
     fs::create_dir_all(place.join("info"))?;
     fs::create_dir_all(place.join(OWN))?;

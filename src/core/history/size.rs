@@ -19,10 +19,10 @@ use fileshed_types::Timings;
 
 /// Commits after which a measurement is old.
 const COMMITS: u64 = 256;
-/// How long a measurement counts that nothing was committed after: an administrator may have made
-/// space.
+/// Time for which a measurement counts if nothing was committed since: an administrator may have freed space
+/// meanwhile.
 const AGE: Duration = Timings::STANDARD.history.measurement;
-/// What a file takes on disk beside its bytes.
+/// Bytes of disk that a file takes beside its content.
 const BLOCK: u64 = 4096;
 
 /// A measurement, and what came since.
@@ -127,8 +127,8 @@ fn read(place: &Path) -> Option<HistorySize> {
     })
 }
 
-/// What cannot be written is measured again. The numbers take the place of those before, which are as
-/// long: to cut the file, or to put another one in its place, would have the disk write it at once.
+/// Writes a measurement; if that fails, it is measured again. The numbers overwrite the previous ones, which
+/// have the same length: if the file were cut or replaced, the disk would write it at once.
 fn write(place: &Path, known: HistorySize) {
     let numbers = [known.measured, known.commits, known.written];
     let text = numbers.map(|number| format!("{number:020}")).join(" ") + "\n";

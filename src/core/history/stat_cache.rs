@@ -74,7 +74,7 @@ pub(super) fn index_entry(path: Vec<u8>, (id, mode): (Oid, i32), stat: Option<St
 /// The two files of one repository, and a copy of the first.
 pub(super) struct StatCache {
     stat: PathBuf,
-    /// What the first was when a command began.
+    /// Copy of `stat` from the beginning of a command.
     before: PathBuf,
     index: PathBuf,
     tree: PathBuf,
@@ -121,7 +121,7 @@ impl StatCache {
         index.map_or_else(|_| Vec::new(), |index| index.iter().collect())
     }
 
-    /// Whether git's index describes `tree` and is as it was written here.
+    /// Returns `true` if git's index describes `tree` and is unchanged since it was written here.
     pub(super) fn is_current(&self, tree: Oid) -> bool {
         let described = fs::read_to_string(&self.tree).is_ok_and(|text| text == tree.to_string());
         described && matches!((seal(&self.stat), seal(&self.index)), (Some(a), Some(b)) if a == b)

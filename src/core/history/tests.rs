@@ -89,7 +89,7 @@ impl Zone {
         self.base.path().join("repo.git")
     }
 
-    /// What plain `git` says inside the work tree.
+    /// Returns the output of plain `git` inside the work tree.
     fn git(&self, arguments: &[&str]) -> String {
         run_git(&self.base.path().join("data"), arguments)
     }

@@ -81,7 +81,7 @@ impl Edits {
             let above = pending.entry(place(above)).or_default();
             above.push((name.to_owned(), TreeEdit::Directory(id)));
         }
-        // Nothing was changed; an empty history has an empty tree.
+        // Without edits the tree stays; an empty history has an empty tree.
         let tree = match base {
             Some(base) => base,
             None => object::write(repository, ObjectType::Tree, &[])?,

@@ -75,7 +75,7 @@ fn a_commit_of_many_files_is_one_pack() {
     zone.git(&["verify-pack", index]);
     zone.assert_cleared();
 
-    // What is there already is not written again, whoever brings it.
+    // Objects that are there already are not written again, whichever file brings them.
     zone.write_many("b");
     zone.capture().commit.expect("a commit");
     assert_eq!(zone.packs(".pack"), 1);

@@ -1,4 +1,4 @@
-//! What is packed is what was there, and takes little.
+//! Tests of packing: no object is lost, and packs are small.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What a history is after a power cut that took what had not been flushed, in every order.
+//! Tests of a history after a power cut that lost unflushed writes, in every order.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::{head, power_cut};
 /// A start of the kernel that was before this one.
 const EARLIER: &str = "00000000-0000-4000-8000-000000000000";
 
-/// How a file is left that was not flushed.
+/// State of a file that was not flushed.
 #[derive(Clone, Copy, Debug)]
 enum Left {
     Missing,
