@@ -10,7 +10,7 @@ use fileshed_types::diagnostics;
 /// Tables whose `rowid` says in which order their rows came.
 const ORDERED: [&str; 2] = ["links", "published"];
 
-/// How many rows of a table were copied.
+/// Number of rows that were copied from a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopiedTable {
     /// The table.
@@ -128,7 +128,7 @@ diagnostics! {
             hint: "nothing was copied; name a database without a registry, or remove the schema `fileshed` \
                 from it",
         },
-        /// What was written is not what was read.
+        /// The rows written differ from the rows read.
         #[error("`{0}` differs after it was copied")]
         Different(table: String = "tokens".to_owned()) => {
             code: DbError,
@@ -231,7 +231,7 @@ mod tests {
                 (Some(2500), Some(3))
             );
             looks_the_same(&source, target);
-            // What comes afterwards has numbers of its own.
+            // Later rows get new numbers.
             let record = Record {
                 path: "new".to_owned(),
                 owner: "alice".to_owned(),

@@ -1,11 +1,12 @@
 //! Processes that share the data of a registry on PostgreSQL, and how live ones know dead ones.
 //!
-//! An instance says again and again that it lives, and is taken for dead when it did not for the length of
-//! a lease: by the clock of the database, so that no two machines need the same time. Whoever finds that
-//! takes it out of the table and marks its intents in one transaction. From then on no change of it can
-//! become final, should it only have slept: the statement that ends a change needs its intent unmarked.
+//! An instance renews its sign of life again and again, and counts as dead if it did not for the length of a
+//! lease: by the clock of the database, so that no two machines need the same time. The instance that notices
+//! this removes the dead one from the table and marks its intents in one transaction. From then on no change
+//! of the dead instance can become final, even if it only slept: the statement that ends a change needs its
+//! intent unmarked.
 //!
-//! Where the registry is a file, its processes are on one machine, and locks on files say the same.
+//! If the registry is a file, its processes are on one machine, and file locks tell which of them live.
 //!
 //! One instance has the background processes and the shells of a user: the first that starts one has all of
 //! them, until it has none left or ends.
@@ -26,14 +27,14 @@ const TABLE: &str = "instances";
 pub struct NewInstance<'a> {
     /// Its name, which no other one ever has.
     pub name: &'a str,
-    /// What people call it.
+    /// Its label for people.
     pub label: &'a str,
-    /// What tells it from other processes of its machine.
+    /// An identifier that is unique among the processes of its machine.
     pub process: &'a str,
 }
 
 impl Registry {
-    /// Whether several machines may have this registry, so that who may write is entered in it.
+    /// Returns `true` if several machines may share this registry, so that it records who may write.
     #[must_use]
     pub fn holds_leases(&self) -> bool {
         matches!(self.database, Database::Postgres(_))
@@ -140,7 +141,7 @@ pub struct TerminalHost {
     pub address: String,
 }
 
-/// What is known of the processes of a user.
+/// State of a user's processes, as the registry knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TerminalHosting {
     /// The instance that has them; `None` if there is none.
@@ -289,7 +290,7 @@ mod tests {
             assert_eq!(next(1), LeaseNotice::Granted(place()));
             assert_eq!(next(1), LeaseNotice::Wanted(place()));
             assert!(take("bob") && !take("ada"));
-            // Who waits no more is passed over.
+            // A caller that stopped waiting is skipped.
             registry.stop_waiting(&place(), "eve").expect("gone");
             registry.give_lease(&place(), "bob").expect("given");
             assert!(take("ada") && !take("bob"));

@@ -45,12 +45,12 @@ impl From<Intent> for Ended<'_> {
     }
 }
 
-/// What is known of a tenant without a look at its files.
+/// State of a tenant as the registry knows it, without a look at its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TenantCondition {
     /// Space of every measured zone.
     pub usage: Vec<Usage>,
-    /// Whether something in it is to be repaired.
+    /// `true` if something in it is to be repaired.
     pub is_unfinished: bool,
 }
 
@@ -71,7 +71,7 @@ pub struct Orphan {
     pub changes: Vec<Change>,
 }
 
-/// What a change is about to do.
+/// A change that is about to be made.
 #[derive(Clone, Copy, Debug)]
 pub struct NewIntent<'a> {
     /// The key of the tenant whose zone it is.
@@ -80,7 +80,7 @@ pub struct NewIntent<'a> {
     pub zone: &'a str,
     /// The process that makes the change.
     pub instance: &'a str,
-    /// What makes the change, for history and logs.
+    /// Name of the operation, for history and logs.
     pub operation: &'a str,
     /// The caller's name, for the author line of the commit.
     pub author_name: &'a str,
@@ -94,7 +94,7 @@ pub struct NewIntent<'a> {
     pub limit: u64,
     /// Files that the tenant may hold.
     pub most_files: u64,
-    /// What it does to ownership, in a group.
+    /// Its effect on ownership, in a group.
     pub ownership_change: Option<&'a str>,
     /// Its entry for the list of changes.
     pub change: Option<&'a Change>,
@@ -414,7 +414,7 @@ diagnostics! {
     }
 }
 
-/// What a change lacks.
+/// Says how much space a change lacks.
 fn missing(used: u64, needed: u64, limit: u64) -> String {
     match (used.saturating_sub(limit), needed) {
         (over, 0) => format!("which is {} too much", human_size(over)),

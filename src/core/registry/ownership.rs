@@ -29,7 +29,7 @@ row! {
 }
 
 impl Record {
-    /// Whether `user`, a member of the group, may change or remove the file.
+    /// Returns `true` if `user`, a member of the group, may change or remove the file.
     #[must_use]
     pub fn lets(&self, user: &str) -> bool {
         match self.mode {
@@ -40,17 +40,17 @@ impl Record {
     }
 }
 
-/// What a change does to ownership, and for whom.
+/// Effect of a change on ownership, and the user who makes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnershipChange {
-    /// Who makes the change: the owner of what comes into being.
+    /// The user who makes the change, and who owns the files that it creates.
     pub owner: String,
-    /// The mode of what comes into being, as the registry names it.
+    /// The mode of the files that it creates, as the registry names it.
     pub mode: String,
-    /// Whether the mode was asked for: files of the owner that are written get it, too.
+    /// `true` if the mode was asked for: then existing files of the owner that are written get it, too.
     #[serde(default)]
     pub asked: bool,
-    /// What happens.
+    /// The effect.
     #[serde(rename = "act")]
     pub effect: OwnershipEffect,
 }
@@ -69,9 +69,9 @@ pub enum OwnershipEffect {
         at: String,
         /// The paths below it, where it is a directory.
         files: Vec<String>,
-        /// Whether nothing was there.
+        /// `true` if there was no file at the path.
         fresh: bool,
-        /// What arrives: after a crash it is there, or something else is.
+        /// Inode of the entry that arrives, which tells after a crash whether it arrived.
         inode: u64,
     },
     /// New files in directories that are there.
@@ -208,7 +208,7 @@ impl OwnershipChange {
         serde_json::json!(self).to_string()
     }
 
-    /// What [`OwnershipChange::written`] wrote; nothing for what a later version wrote.
+    /// Parses the text of [`OwnershipChange::written`]; `None` if a later version wrote it.
     pub(super) fn read(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
@@ -483,7 +483,7 @@ mod tests {
                 pair("there", "ada"),
             ];
             assert_eq!(owners, expected);
-            // What a version before wrote.
+            // The format of an earlier version.
             let old = r#"{"owner": "a", "mode": "group", "act": {"Found": {"added": [], "written": [], "removed": []}}}"#;
             assert!(OwnershipChange::read(old).is_some());
         });

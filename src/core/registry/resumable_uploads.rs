@@ -1,14 +1,14 @@
 //! Uploads that go on after a lost connection, and the space that is kept for them.
 //!
-//! What is reserved stands with the space of the zones, in a row of its own, so everything that asks
-//! for space knows of it.
+//! Reserved space is a row of its own among the space of the zones, so that each sum of used space includes
+//! it.
 
 use super::database::{Executor, Statements as _};
 use super::rows::{Entity as _, row};
 use super::usage::held;
 use super::{QuotaError, Registry, Result};
 
-/// Where the space of a tenant's unfinished uploads stands among that of its zones.
+/// Name under which the space of a tenant's unfinished uploads is listed among its zones.
 const ARRIVING: &str = "arriving";
 
 row! {
@@ -38,7 +38,7 @@ row! {
         length: u64 = "length",
         /// When the file was changed where it comes from, in seconds since 1970.
         modified: Option<i64> = "modified",
-        /// Whether it is stored.
+        /// `true` if it is stored.
         complete: bool = "complete",
         /// When it ends, in seconds since 1970.
         expires_at: i64 = "expires_at",

@@ -33,8 +33,8 @@ const POSTGRES: &[&str] = migrations! { "postgres":
     "0026_link_terms",
 };
 
-/// What says who is alive and who may write, which files of the data directory say where the registry is
-/// one itself. It is of the present, so it is not copied with the rest.
+/// Tables that record which instances live and which may write. If the registry is a file, files in the data
+/// directory record this. They describe the present, so they are not copied with the rest.
 const OF_POSTGRES_ALONE: [&str; 4] = [
     "instances",
     "terminal_hosts",
@@ -59,8 +59,8 @@ fn make_schema(transaction: &Executor<'_>) -> Result<()> {
     Ok(())
 }
 
-/// How long a migration waits for a table that others use, and they for it: those who come after it wait,
-/// too. Then it lets them pass, and begins again.
+/// Longest wait of a migration for a table that others use. Later statements queue behind it, so after this
+/// time it gives up, lets them pass, and tries again.
 const PATIENCE: &str = "SET LOCAL lock_timeout TO '2s'";
 const PAUSE: Duration = Timings::STANDARD.registry.migration;
 const ATTEMPTS: usize = 20;

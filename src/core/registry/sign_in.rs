@@ -31,9 +31,9 @@ row! {
         name: Option<String> = "name",
         /// Mail address.
         email: Option<String> = "email",
-        /// What the user may do beyond the own workspace.
+        /// The user's rights beyond the own workspace.
         role: Role = "role",
-        /// What the credential allows.
+        /// The calls that the credential allows.
         scope: Scope = "scope",
         /// The id of the personal token behind it: what was made with a token ends with it.
         token: Option<String> = "token_id",
@@ -236,7 +236,7 @@ impl<'a> PageSessions<'a> {
     }
 }
 
-/// How long a link works.
+/// Lifetime of a link.
 const LIFE: Duration = Timings::STANDARD.sign_in.link;
 
 /// Links that sign a browser in.
@@ -256,7 +256,7 @@ pub struct SignInLinks<'a> {
 /// A link at the only moment when its secret is known.
 #[derive(Debug)]
 pub struct NewSignInLink {
-    /// What its address ends in.
+    /// The last part of its URL.
     pub secret: String,
     /// When it ends by itself.
     pub expires_at: Timestamp,

@@ -15,14 +15,14 @@ use super::users::Standing;
 use super::{Registry, RegistryError, Result};
 use fileshed_storage::Totals;
 
-/// What is written down of a user and of a tenant.
+/// State of a user and of a tenant in the registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TenantState {
     /// The user, if known.
     pub standing: Option<Standing>,
     /// Bytes that the tenant may hold, if an administrator gave it a quota of its own.
     pub quota: Option<u64>,
-    /// What is known of its zones.
+    /// State of its zones.
     pub condition: TenantCondition,
 }
 
@@ -167,7 +167,7 @@ mod tests {
         });
     }
 
-    /// What is said where nobody may wait.
+    /// Returns the state as a caller reads it that may not wait.
     fn at_once(registry: &Registry, user: &str) -> TenantState {
         let arrival = registry.arrival_at_once(user, "users/ada");
         Arc::unwrap_or_clone(arrival.expect("asked"))

@@ -28,7 +28,7 @@ pub struct Tokens<'a> {
 pub struct NewToken {
     /// For `revoke`.
     pub id: String,
-    /// What the client sends.
+    /// The secret that the client sends.
     pub secret: String,
 }
 
@@ -39,17 +39,17 @@ row! {
         id: String = "id",
         /// Whom it stands for.
         user: UserId = "user_id",
-        /// What it allows.
+        /// The calls that it allows.
         scope: Scope = "scope",
-        /// What it allows beyond the workspace of its user.
+        /// Its rights beyond the workspace of its user.
         role: Role = "CASE administers WHEN 1 THEN 'admin' ELSE 'user' END",
-        /// What people call it.
+        /// Its label for people.
         label: String = "label",
         /// When it was made.
         created_at: Timestamp = "created_at",
         /// When it ends by itself.
         expires_at: Option<Timestamp> = "expires_at",
-        /// Whether it was ended.
+        /// `true` if it was revoked.
         revoked: bool = "revoked_at IS NOT NULL",
     }
 }
@@ -176,7 +176,7 @@ pub(super) fn secret() -> Result<String, Error> {
     Ok(URL_SAFE_NO_PAD.encode(random::bytes::<32>()?))
 }
 
-/// What is kept of a secret.
+/// Returns the hash of a secret, which is stored in its place.
 pub(super) fn hash(secret: &str) -> Vec<u8> {
     Sha256::digest(secret).to_vec()
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::database::{Executor, Notifications, Statements as _};
 use super::{Registry, Result};
 
-/// What is told to an instance.
+/// A message to an instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeaseNotice {
     /// Somebody waits for a place that it has.
@@ -38,12 +38,12 @@ impl LeaseNotice {
     }
 }
 
-/// Where an instance is told.
+/// Returns the name of the channel of an instance.
 fn channel(instance: &str) -> String {
     format!("fileshed_{instance}")
 }
 
-/// What an instance is told, as it comes.
+/// Messages to an instance, as they come.
 pub struct LeaseNotices(Notifications);
 
 impl std::fmt::Debug for LeaseNotices {

@@ -44,7 +44,7 @@ diagnostics! {
             hint: "look at what is there, and repeat the call",
             retry_after: 1,
         },
-        /// What should be the address of a database is none.
+        /// The setting `registry` is not the address of a database.
         #[error("the setting `registry` is no address of a PostgreSQL database")]
         Address(#[source] source: Cause = "…".into()) => {
             code: DbError,
@@ -102,7 +102,7 @@ diagnostics! {
 }
 
 impl RegistryError {
-    /// Whether the file itself is spoilt.
+    /// Returns `true` if the file itself is damaged.
     #[must_use]
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged(_) | Self::Inconsistent(_))
@@ -150,9 +150,9 @@ impl From<::postgres::Error> for RegistryError {
     }
 }
 
-/// Whether the database does not answer, is ending, or has no connection left: all that says so has
-/// the class of an operator's intervention, of a connection or of resources, or comes from the
-/// connection itself (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+/// Returns `true` if the database does not answer, is shutting down, or has no connection left. Such failures
+/// have the class of an operator's intervention, of a connection or of resources, or come from the connection
+/// itself (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
 fn is_gone(cause: &postgres::Error) -> bool {
     cause.code().is_none_or(|code| {
         let classes = ["08", "53", "57"];

@@ -14,14 +14,14 @@ use postgres::{Client, Config, Statement};
 use super::value::{PostgresValue, Row, Value};
 use super::{RegistryError, Result};
 
-/// Where the tables are: a database may be shared with other programs.
+/// Schema of the tables, because a database may be shared with other programs.
 pub(crate) const SCHEMA: &str = "fileshed";
 
 /// Timeouts of connections, and the time for which an idle one is trusted.
 const TIMINGS: RegistryTimings = Timings::STANDARD.registry;
 
-/// What a connection begins with. Nobody waits longer for a transaction of somebody who stands still than
-/// for a lease of theirs.
+/// Statements at the beginning of a connection. Their timeouts keep anybody from waiting longer for a stalled
+/// transaction of another instance than for its lease.
 const SETTINGS: &str = "SET client_min_messages TO warning; SET lock_timeout TO '20s';
      SET idle_in_transaction_session_timeout TO '5s'";
 
@@ -130,7 +130,7 @@ fn connect(config: &Config) -> Result<Client> {
     Ok(config.connect(postgres::NoTls)?)
 }
 
-/// What is notified on a channel, as it comes. Nothing that came before it was made is told.
+/// Notifications on a channel, as they come. Earlier ones are not received.
 pub(crate) struct Notifications(Option<Client>);
 
 impl Notifications {
@@ -183,7 +183,7 @@ impl ConnectionPool {
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(TIMINGS.silence);
         }
-        // What an address can say of this is what it is by itself or less.
+        // An address may only lower this: the default of the client library is longer.
         config.keepalives_idle(config.get_keepalives_idle().min(TIMINGS.keepalive_idle));
         if config.get_keepalives_interval().is_none() {
             config.keepalives_interval(TIMINGS.keepalive_interval);

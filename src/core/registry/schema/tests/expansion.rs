@@ -1,5 +1,5 @@
-//! What a migration may do so that the release before goes on with the tables: it adds. One that takes
-//! something away says which servers can do without.
+//! Rules for migrations, so that the previous release can still use the tables: a migration only adds. One
+//! that removes something says which servers can do without.
 
 use super::*;
 
