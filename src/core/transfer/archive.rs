@@ -1,9 +1,9 @@
 //! ZIP archives: trees of a zone packed, archives listed and unpacked.
 //!
-//! What an archive says about itself is a claim. Names become paths of a zone or are refused,
-//! sizes are counted while they are unpacked, and everything that the directory of an archive
-//! tells is judged before anything is written. Links never come out of an archive and never go
-//! into one. Contents pass through in pieces, on as many threads as a few processors have.
+//! The claims of an archive about itself are not trusted. Names become paths of a zone or are refused, sizes
+//! are counted while entries are unpacked, and the whole directory of an archive is checked before anything
+//! is written. Links never come out of an archive and never go into one. Contents pass through in pieces, on
+//! as many threads as a few processors have.
 
 mod directory;
 mod error;

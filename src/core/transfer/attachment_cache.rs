@@ -9,7 +9,7 @@ use fileshed_types::{Clock, Mutex};
 /// Conversations that are remembered.
 const CONVERSATIONS_MAX: usize = 10_000;
 
-/// What is known of the attachments of conversations that were looked into lately.
+/// State of the attachments of conversations that were looked into lately.
 #[derive(Debug, Default)]
 pub(crate) struct AttachmentCache(Mutex<HashMap<String, Arc<Mutex<ChatAttachments>>>>);
 
@@ -22,7 +22,7 @@ pub(crate) struct ChatAttachments {
     pub(crate) is_known: bool,
     /// Why nobody knows what is attached.
     pub(crate) unknown: Option<String>,
-    /// What did not come in, by id.
+    /// The files that could not come in, by id.
     pub(crate) refused: HashMap<String, Refused>,
 }
 

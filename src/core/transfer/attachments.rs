@@ -1,9 +1,9 @@
 //! Files that a person attached to the conversation: they come into its uploads by themselves.
 //!
-//! Whoever opens the uploads finds there what was attached, as far as the application that people
-//! chat in can be asked. It is asked once for a message, and again after a while; what came in
-//! once is remembered, so that it does not come back when it is deleted or moved away. Nothing
-//! that fails here fails the call: what is missing is told where the missing file is asked for.
+//! A caller that opens the uploads finds the attached files there, if the chat application can be asked for
+//! them. It is asked once for a message, and again after a while. A file that came in once is remembered, so
+//! that it does not come back when it is deleted or moved away. A failure here does not fail the call: it is
+//! reported when the missing file is asked for.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use fileshed_zones::zone::portable_name;
 /// The operation that a file comes in with, to history and logs.
 const OPERATION: &str = "shed_import";
 
-/// How far it went.
+/// Progress of an import.
 enum ImportOutcome {
     /// Whatever can come in is there.
     All,
@@ -28,8 +28,8 @@ enum ImportOutcome {
 }
 
 impl Transfer {
-    /// Has what is attached to the caller's conversation in its uploads, as far as that is possible
-    /// now. Who comes while it is brought waits for it.
+    /// Brings the attachments of the caller's conversation into its uploads, as far as that is possible now.
+    /// A caller that comes while they are brought waits until they are there.
     pub fn bring_attachments(&self, caller: &Caller) {
         let Some(chat_host) = self.store.chat_host() else {
             return;

@@ -41,9 +41,9 @@ names! {
 pub struct Link {
     /// For listing and taking back.
     pub id: String,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// Where people open it.
+    /// The URL that people open.
     pub url: String,
     /// The zone of its path.
     pub zone: ZoneName,
@@ -104,7 +104,7 @@ impl Link {
         Ok(entry)
     }
 
-    /// What is at its path now, for its maker.
+    /// Returns the entry at its path now, with the rights of its maker.
     pub fn entry(&self, store: &Store) -> Result<Entry, Error> {
         self.open_zone(store)?.entry(&self.path)
     }
@@ -348,7 +348,8 @@ impl Transfer {
         })
     }
 
-    /// What a gateway would say of the maker's groups, if it did with a link: what it said last.
+    /// Returns the maker's groups as a gateway last claimed them, because a request by link carries no
+    /// claims.
     fn claims(&self, user: Option<&UserId>, group: Option<&str>) -> Vec<GroupClaim> {
         let claim = || {
             let (user, group) = (user?, group?);
@@ -419,9 +420,9 @@ diagnostics! {
         /// It would end at once, or later than links may.
         #[error("parameter `expires_hours` must be 1 to {most}, got: {given}")]
         Hours {
-            /// What was sent.
+            /// The value that was sent.
             given: u64 = 500,
-            /// What links may have.
+            /// The most that is allowed.
             most: u64 = 168,
         } => {
             code: InvalidParameter,
@@ -438,7 +439,7 @@ diagnostics! {
         /// None of the caller's links.
         #[error("parameter `file_id` names none of your links: `{id}`")]
         Unknown {
-            /// What was sent.
+            /// The value that was sent.
             id: String = "a1b2".to_owned(),
         } => {
             code: NotAFileshedLink,
@@ -492,8 +493,8 @@ fn expect_downloads(purpose: &str, downloads: Option<u64>) -> Result<(), Error> 
 }
 
 impl LinkError {
-    /// What whoever has a link is told of a failure behind it: what is not there is not told apart
-    /// from links that are none. The server's own failures, and those that pass, are told as such.
+    /// Returns the failure that the holder of a link is told. A missing file looks like an unknown link.
+    /// Failures of the server and failures that pass are told as they are.
     #[must_use]
     pub fn hiding(error: Error) -> Error {
         match error.code() {

@@ -16,7 +16,7 @@ const MAC_BYTES: usize = 16;
 /// Without a rest in base64, so that each token has one spelling: 40 characters.
 const TOKEN_BYTES: usize = ID_BYTES + TIME_BYTES + MAC_BYTES;
 
-/// What a token says.
+/// Content of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinkToken {
     pub(crate) id: [u8; ID_BYTES],
@@ -49,7 +49,7 @@ impl LinkKey {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// What a token says, if this key signed it. Compared in constant time.
+    /// Returns the content of a token if this key signed it. The signature is compared in constant time.
     pub(crate) fn verify(&self, text: &str) -> Option<LinkToken> {
         let bytes: [u8; TOKEN_BYTES] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
         let (said, signature) = bytes.split_at(ID_BYTES + TIME_BYTES);

@@ -23,7 +23,7 @@ use fileshed_zones::zone::{Zone, ZoneName, ZonePath, expect_write_scope};
 pub struct PublishedFile {
     /// Identifies it there.
     pub id: String,
-    /// Where the caller's browser opens it.
+    /// The URL that the caller's browser opens.
     pub url: String,
     /// Its name.
     pub name: String,
@@ -96,7 +96,7 @@ impl Transfer {
         };
         let entered = registry.add_published(&row, limit);
         if !matches!(entered, Ok(true)) {
-            // What is not in the registry could never be taken back.
+            // A file that is not in the registry could never be withdrawn.
             let withdrawn = chat_host.withdraw(caller, &row.id);
             let _logged = withdrawn.inspect_err(|error| {
                 tracing::warn!(%error, "a file stays where it was put");
@@ -169,7 +169,7 @@ impl Transfer {
         Ok(files)
     }
 
-    /// Takes one of the caller's files back; nothing where there is none of that id.
+    /// Withdraws one of the caller's files; returns `None` if there is none of that id.
     pub fn withdraw(&self, caller: &Caller, id: &str) -> Result<Option<PublishedFile>, Error> {
         let tenant = self.store.tenant_key(caller)?;
         let id = id_at(id).unwrap_or(id);

@@ -1,8 +1,8 @@
 //! Uploads that go on after a lost connection.
 //!
-//! What has arrived lies in a file beside the zones of the tenant that it is meant for, and the size
-//! of that file is how far the upload is: no other record can differ from it, whenever the server
-//! dies. The whole file is stored as one that came in a single request; only then it is seen.
+//! The bytes received lie in a file beside the zones of the tenant that it is meant for. The size of that
+//! file is the progress of the upload, so no other record can differ from it, whenever the server dies. The
+//! complete file is stored like one from a single request, and is visible only then.
 
 use super::{OnConflict, TransferPermit, Upload};
 use crate::transfer::Transfer;
@@ -12,7 +12,7 @@ use fileshed_types::{Caller, Chat, Error, diagnostics, random};
 use fileshed_zones::zone::{Zone, expect_write_scope};
 use jiff::Timestamp;
 
-/// Where uploads of a tenant arrive, beside its zones.
+/// Directory of a tenant's unfinished uploads, beside its zones.
 const ARRIVING: &str = "arriving";
 
 /// Seconds after its last piece in which an upload may go on.
@@ -41,7 +41,7 @@ pub struct NewUpload<'a> {
     pub modified: Option<i64>,
 }
 
-/// How far an upload is.
+/// Progress of an upload.
 #[derive(Clone, Debug)]
 pub struct UploadState {
     /// Its id, which nobody can guess.
@@ -108,8 +108,8 @@ impl Transfer {
         Ok(state(&row, 0))
     }
 
-    /// How far an upload of the caller is. One that has arrived whole and could not be stored then,
-    /// or whose server died over it, is stored now: nobody is told of its end before that.
+    /// Returns the progress of an upload of the caller. If it has arrived whole and could not be stored then,
+    /// or the server died while storing it, it is stored now; its end is reported only after that.
     pub fn upload_state(&self, caller: &Caller, id: &str) -> Result<UploadState, Error> {
         let row = self.find_upload(caller, id)?;
         if row.complete {
@@ -139,7 +139,7 @@ impl Transfer {
             chat: Chat::new(&row.chat),
             ..caller.clone()
         };
-        // Who lost the group meanwhile brings nothing more into it.
+        // A user who lost the group meanwhile brings nothing more into it.
         let store = &self.store;
         store.zone(&caller, &row.zone, row.group.as_deref())?;
         let wrong_offset = |arrived| ResumableError::Offset {
@@ -203,7 +203,7 @@ impl Transfer {
         Ok(own.ok_or(ResumableError::Unknown)?)
     }
 
-    /// Where the upload arrives, if that is there.
+    /// Opens the directory of the unfinished upload, if it exists.
     fn arriving(&self, row: &ResumableUpload) -> Result<Option<Root>, DiskError> {
         match self.store.data.existing_subdirectory(&row.tenant)? {
             Some(tenant) => tenant.existing_subdirectory(ARRIVING),
@@ -255,7 +255,7 @@ pub struct ArrivingUpload<'a> {
     row: ResumableUpload,
     caller: Caller,
     file: ArrivingFile,
-    /// Where the piece begins.
+    /// Offset of the piece in the file.
     offset: u64,
     permit: TransferPermit,
 }
@@ -342,7 +342,7 @@ diagnostics! {
         /// The piece does not follow what has arrived.
         #[error("the piece begins at byte {sent}, {arrived} have arrived")]
         Offset {
-            /// Where the piece begins.
+            /// The offset that was sent.
             sent: u64,
             /// Bytes that have arrived.
             arrived: u64 = 1024,

@@ -1,7 +1,7 @@
-//! How much moves at once: transfers of one user and of all, and bytes that are on their way in.
+//! Limits on concurrent transfers of one user and of all, and on bytes that are arriving.
 //!
-//! Whoever finds all places taken waits for a moment. What comes through links has places of its
-//! own: neither all of a link's maker nor all of the server, and one link not all of these.
+//! A transfer waits for a moment while all permits are taken. Transfers through links have permits of their
+//! own, fewer than those of the link's maker and of the server; those of a single link are fewer still.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use fileshed_types::fair::{FairSemaphore, Full, Grant, Shares};
 use fileshed_types::limiter::{Limiter, Pool};
 use fileshed_types::{Caller, Clock, Mutex, Settings, diagnostics};
 
-/// What is under way.
+/// Transfers that are under way.
 #[derive(Clone, Debug)]
 pub(crate) struct TransferLimiter {
     /// Bytes that uploads of a tenant hold beside what is stored, beyond what they will replace.
@@ -22,7 +22,7 @@ pub(crate) struct TransferLimiter {
     of_links: TransferQueue,
     /// Those of each link.
     of_one_link: TransferQueue,
-    /// How long a transfer waits for others to end.
+    /// Time for which a transfer waits for others to end.
     patience: Duration,
 }
 

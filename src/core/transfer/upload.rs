@@ -26,7 +26,7 @@ use fileshed_zones::zone::{Zone, ZonePath};
 /// Files of one request.
 const FILES_MAX: usize = 500;
 
-/// How often the space in use is asked for: after this many bytes.
+/// Bytes after which the used space is compared with the quota again.
 const QUOTA_STEP: u64 = 1024 * 1024;
 
 /// Bytes of a file that is flushed as soon as it is complete; smaller ones go together.
@@ -35,7 +35,7 @@ const LARGE: u64 = 4 * 1024 * 1024;
 /// The parameter that failures name.
 const FILE: &str = "file";
 
-/// What happens where a name is taken.
+/// Action if the name is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnConflict {
     /// The file there is replaced.
@@ -67,7 +67,7 @@ pub struct Upload<'a> {
 /// A file that arrives, or has arrived.
 #[derive(Debug)]
 struct ArrivedFile {
-    /// What failures name.
+    /// The parameter that failures name.
     parameter: &'static str,
     name: String,
     path: ZonePath,
@@ -104,7 +104,7 @@ fn empty_file(arrived: &StagedDirectory, at: &ZonePath) -> Result<File, DiskErro
 pub struct Stored {
     /// The name that was sent.
     pub name: String,
-    /// Where it is in its zone.
+    /// Its path in its zone.
     pub path: ZonePath,
     /// `true` if that is the nearest path that every system can hold.
     pub is_nearest: bool,
@@ -250,7 +250,7 @@ impl<'a> Upload<'a> {
         if !is_nearest && !self.names.insert(path.key()) {
             return Err(UploadError::Twice { path: path.clone() }.into());
         }
-        // What can be refused is refused before the content comes.
+        // Refuses as much as possible before the content comes.
         let target = self.target(parameter, (path, is_nearest), &HashSet::new())?;
         if self.on_conflict == OnConflict::Replace && !is_nearest {
             check_lock(self.zone, path)?;
@@ -265,8 +265,8 @@ impl<'a> Upload<'a> {
         Ok(())
     }
 
-    /// Where a file goes. `taken` are names that others of the same upload get. Only a name that was
-    /// sent takes the place of what is there.
+    /// Returns the target of a file. `taken` are names that other files of the same upload get. Only a file
+    /// whose name is kept as it was sent may replace an existing one.
     fn target(
         &self,
         parameter: &'static str,
@@ -427,7 +427,7 @@ impl<'a> Upload<'a> {
     }
 }
 
-/// Where the file of that number waits.
+/// Returns the staged path of the file with that number.
 fn place(number: usize) -> ZonePath {
     ZonePath::found(number.to_string())
 }

@@ -19,8 +19,7 @@ use fileshed_zones::zone::portable_name;
 /// The operation in intents and logs.
 const OPERATION: &str = "terminal/attach";
 
-/// What the id of a waiting file begins with, among the attachments of calls without a
-/// conversation.
+/// Prefix of the ids of waiting files among the attachments of calls without a conversation.
 const MARK: &str = "waiting:";
 
 /// Bytes that are copied at once.
@@ -40,10 +39,10 @@ impl Transfer {
         Ok(self.store.registry.add_attachment(&tenant, &chat, &id)?)
     }
 
-    /// Brings the waiting files that `is_named` names by their paths into the caller's
-    /// conversation, where nobody can be asked whose they are. What fails waits on.
+    /// Brings the waiting files that `is_named` names by their paths into the caller's conversation, if
+    /// nobody can be asked whose they are. A file that fails waits on.
     ///
-    /// Whether any came.
+    /// Returns `true` if any came.
     pub fn claim_named(&self, caller: &Caller, is_named: &dyn Fn(&str) -> bool) -> bool {
         if caller.chat == Chat::default()
             || caller.scope == Scope::Read
@@ -64,8 +63,8 @@ impl Transfer {
         came
     }
 
-    /// Brings a file that waits for a conversation into the caller's, whose message has it. Nothing
-    /// where it does not wait.
+    /// Brings a waiting file into the conversation of the caller, whose message names it. Does nothing if the
+    /// file does not wait.
     pub(crate) fn bring_waiting(&self, caller: &Caller, file: &Attachment) -> Result<(), Error> {
         let Some(path) = &file.waiting else {
             return Ok(());
@@ -73,7 +72,7 @@ impl Transfer {
         if self.waiting(caller)?.contains(path) {
             self.take_waiting(caller, path)?;
         }
-        // What waits under this path later is another conversation's.
+        // A later file under this path belongs to another conversation.
         let (tenant, chat) = self.store.conversation(caller)?;
         let registry = &self.store.registry;
         Ok(registry.add_attachment(&tenant, &chat, &file.id)?)

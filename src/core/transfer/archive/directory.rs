@@ -25,7 +25,7 @@ use fileshed_zones::free_names::endless_names;
 use fileshed_zones::zone::{Zone, ZonePath};
 use serde::Serialize;
 
-/// What every file of an archive begins with, unless something stands before it.
+/// First bytes of an archive, unless something precedes it in the file.
 const BEGINNING: &[u8] = b"PK";
 
 /// Bytes at the beginning of a file that tell which format it has.
@@ -56,7 +56,7 @@ pub(super) enum ArchiveEncoding {
     Given(NameEncoding),
 }
 
-/// What an archive says it has.
+/// Contents of an archive, as the archive lists them.
 #[derive(Debug, Default)]
 pub struct Listing {
     /// Entries that are files.
@@ -86,7 +86,7 @@ pub struct ArchiveMember {
     /// Time of the last change as the archive has it, without a time zone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// Whether it is a directory.
+    /// `true` if it is a directory.
     pub is_dir: bool,
 }
 
@@ -127,7 +127,7 @@ pub struct RenamedItem {
     pub to: String,
 }
 
-/// What is unpacked from an archive that was found fit.
+/// Entries to unpack from an archive that passed the checks.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// The entries in the order in which they stand.
@@ -409,7 +409,8 @@ fn is_directory(entry: &ZipFileEntry<'_>, name: &str) -> bool {
     }
 }
 
-/// What Unix says that the entry is. Also believed of other systems: only what is plain passes.
+/// Returns the Unix file type bits of an entry. They are also believed if the entry comes from another
+/// system, because only plain files and directories pass.
 fn kind_bits(entry: &ZipFileEntry<'_>) -> u32 {
     (entry.external_attributes() >> 16) & 0o170_000
 }

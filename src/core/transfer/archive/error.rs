@@ -35,7 +35,7 @@ diagnostics! {
         Damaged {
             /// The archive.
             archive: ZonePath = archive(),
-            /// What does not fit.
+            /// The fault that was found.
             reason: String,
         } => {
             code: InvalidFormat,
@@ -117,7 +117,7 @@ diagnostics! {
     }
 }
 
-/// What is wrong with an entry.
+/// Fault of an entry.
 #[derive(Debug, thiserror::Error)]
 pub enum EntryFault {
     /// It needs a password.
@@ -153,7 +153,7 @@ pub enum EntryFault {
     /// Its name is kept for the server.
     #[error("has a name that is kept for the server")]
     Protected,
-    /// Nothing.
+    /// Its name is empty.
     #[error("has no name")]
     NoName,
     /// Two entries for one place.
@@ -168,13 +168,13 @@ pub enum EntryFault {
     /// It has more bytes than the archive says.
     #[error("unpacks to more than the {declared} bytes that the archive says")]
     Larger {
-        /// What the archive says.
+        /// The size that the archive declares.
         declared: u64,
     },
     /// Its content cannot be read, or is not what was packed.
     #[error("is damaged: {reason}")]
     Damaged {
-        /// What does not fit.
+        /// The fault that was found.
         reason: String,
     },
     /// There is none of that name.
@@ -185,13 +185,13 @@ pub enum EntryFault {
     NoFile,
 }
 
-/// What an archive has too much of.
+/// Quantity of which an archive has too much.
 #[derive(Debug, thiserror::Error)]
 pub enum Bomb {
     /// Entries.
     #[error("has {entries} entries, at most {MOST_ENTRIES} are unpacked")]
     Entries {
-        /// How many.
+        /// Number of entries.
         entries: u64,
     },
     /// Directories that its names ask for.
@@ -305,7 +305,7 @@ fn by_command(archive: &ZonePath, zone: ZoneName, command: &'static str, options
 }
 
 impl EntryFault {
-    /// What to do about an archive that has an entry with this fault.
+    /// Returns the advice for an archive that has an entry with this fault.
     fn hint(&self, archive: &ZonePath, zone: ZoneName) -> Hint {
         match self {
             Self::Encrypted => by_command(archive, zone, "7z", &["-pPASSWORD"])

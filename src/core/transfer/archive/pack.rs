@@ -39,7 +39,7 @@ const ZIP64: u64 = (u32::MAX - (16 << 20)) as u64;
 /// Names that an answer lists of what was left out.
 const NAMED: usize = 50;
 
-/// What an archive is to hold: an entry of a zone, and everything below it that is a file.
+/// Contents of an archive that is to be packed: an entry of a zone, and all files below it.
 ///
 /// Left out are symbolic links and special files, what is kept for the server, and repositories
 /// (`.git`). Names begin with the entry's own name, unless it is called something else; those below
@@ -58,7 +58,7 @@ pub struct PackContent<'a> {
     pub without: Option<&'a ZonePath>,
 }
 
-/// What an archive holds.
+/// Contents of a packed archive.
 #[derive(Debug, Default)]
 pub struct Packed {
     /// Files.
@@ -237,7 +237,7 @@ struct OpenedFile {
 }
 
 impl OpenedFile {
-    /// Opens a file; nothing where it is gone by now.
+    /// Opens a file; returns `None` if it is gone by now.
     fn new(directory: &Directory, path: ZonePath, name: String) -> Result<Option<Self>, DiskError> {
         let file = match directory.open(path.name().unwrap_or_default()) {
             Ok(file) => file,
@@ -261,7 +261,7 @@ impl OpenedFile {
     }
 }
 
-/// What an entry says of itself beside its name.
+/// Returns the options of an entry: all that is stored of it beside its name and content.
 #[must_use]
 pub fn options(modified: i64, mode: u32) -> FullFileOptions<'static, 'static> {
     let mut options = FileOptions::default()

@@ -25,7 +25,7 @@ pub struct ArchiveSink<W> {
     state: Rc<SinkState>,
 }
 
-/// What both sides see.
+/// State that the sink and its writer share.
 #[derive(Default)]
 struct SinkState {
     closed: Cell<bool>,

@@ -13,7 +13,7 @@ use fileshed_changes::repair::Repairs;
 use fileshed_types::caller::Chat;
 use fileshed_types::{Caller, Code, Settings, ZonePath};
 
-/// What every archive ends with.
+/// Signature of the record at the end of every archive.
 const END: &[u8] = b"PK\x05\x06";
 
 /// A connection that takes so many bytes and then breaks.

@@ -98,7 +98,7 @@ mod tests {
         for (seconds, read) in [
             (1_700_000_001, Some(1_700_000_000)),
             (315_532_800, Some(315_532_800)),
-            // What MS-DOS cannot say is its beginning.
+            // A time that MS-DOS cannot express becomes the earliest one that it can.
             (0, Some(315_532_800)),
             (-5, Some(315_532_800)),
             (i64::MAX, Some(315_532_800)),

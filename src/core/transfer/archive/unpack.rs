@@ -25,10 +25,10 @@ const BATCH_BYTES: u64 = 1024 * 1024;
 /// Bytes that are unpacked at once.
 pub(super) const PIECE: usize = 64 * 1024;
 
-/// What the reader of archives says where an entry has more bytes than it should.
+/// Message of the archive reader if an entry has more bytes than it declares.
 pub const LARGER: &str = "File is larger than its declared uncompressed size";
 
-/// What came out of an archive.
+/// Result of unpacking an archive.
 #[derive(Debug)]
 pub struct Unpacked {
     /// It, where nobody sees it yet.
@@ -65,7 +65,7 @@ impl Archive {
         };
         let mut items = plan.items.iter();
         let mut parts = self.entries()?.zip(&mut items).filter_map(|(entry, item)| {
-            // Nothing is in a directory; it was made above.
+            // Directories have no content; they were made above.
             (item.kind == ItemKind::File).then(|| Ok((entry?, item)))
         });
         let mut batches = std::iter::from_fn(|| batch(&mut parts).transpose());
@@ -116,7 +116,7 @@ fn batch<'p>(
     Ok(Some(batch).filter(|batch| !batch.is_empty()))
 }
 
-/// What every thread needs.
+/// Data that every thread needs.
 struct Worker<'a> {
     origin: ArchiveOrigin,
     encoding: ArchiveEncoding,

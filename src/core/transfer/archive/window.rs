@@ -15,7 +15,7 @@ pub(super) struct Window {
     file: Arc<File>,
     length: u64,
     place: u64,
-    /// Where the bytes that are kept begin.
+    /// Offset of the first buffered byte.
     begin: u64,
     kept: Vec<u8>,
 }
