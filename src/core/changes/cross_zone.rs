@@ -51,7 +51,7 @@ pub struct CrossZoneResult {
     pub source: ZonePath,
     /// Its path in the second zone.
     pub destination: ZonePath,
-    /// Its space; nothing where it only got another name.
+    /// Its space; zero if it was moved inside one zone.
     pub totals: Totals,
     /// `true` if it is a directory.
     pub is_directory: bool,

@@ -33,14 +33,14 @@ impl FileStorage {
         })
     }
 
-    /// What callers call the root of their files.
+    /// Returns the name of the root of these files, as callers see it.
     #[must_use]
     pub fn root(&self) -> &'static str {
         if self.is_zone() { "storage" } else { "memory" }
     }
 
-    /// How much of the memory for files is used, in words; nothing where they are in the storage zone of
-    /// their user.
+    /// Returns the used memory for files, in words; `None` if the files are in the storage zone of their
+    /// user.
     pub fn memory_use(&self) -> Option<String> {
         let limit = &self.0.as_ref()?.limit;
         let (used, most) = (limit.used(), limit.most());
@@ -53,7 +53,7 @@ impl FileStorage {
         self.0.is_none()
     }
 
-    /// The files of a tenant; nothing where they are in its storage zone.
+    /// Returns the files of a tenant; `None` if they are in its storage zone.
     pub fn of_tenant(&self, tenant: &str) -> Option<Arc<dyn Provider>> {
         let memory = self.0.as_ref()?;
         let mut tenants = memory.tenants.lock();

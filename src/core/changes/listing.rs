@@ -21,7 +21,7 @@ pub struct DirectoryListing {
 /// A file or a directory.
 #[derive(Debug)]
 pub struct ListedEntry {
-    /// What the disk says of it.
+    /// The entry as it is on disk.
     pub found: WalkEntry,
     /// `true` if the caller may change it.
     pub is_writable: bool,
@@ -40,7 +40,7 @@ impl DirectoryListing {
         Ok(listing)
     }
 
-    /// What the disk says of a directory that is nobody else's.
+    /// Returns the listing of a directory that belongs to the caller alone, from the entries on disk.
     #[must_use]
     pub fn unshared(zone: ZoneName, mut found: Vec<WalkEntry>, is_writable: bool) -> Self {
         let hides_git = zone.is_versioned();

@@ -7,9 +7,9 @@ use fileshed_history::PreparedContent;
 use fileshed_storage::{DiskError, Entry, Kind, Root, StagedEntry, Staging};
 use fileshed_zones::zone::{Zone, ZonePath};
 
-/// The content of a file that nobody else changes, ready for the history of `zone`; nothing where
-/// it is small, or the zone has none. What cannot be prepared is taken in under the lock, which
-/// tells why it cannot.
+/// Prepares the content of a file that nobody else changes for the history of `zone`. Returns `None` if the
+/// file is small or the zone has no history. Content that cannot be prepared is taken in under the lock,
+/// where the failure is reported.
 #[must_use]
 pub fn prepare(zone: &Zone<'_>, file: &File) -> Option<PreparedContent> {
     if !zone.name.is_versioned() {

@@ -13,15 +13,15 @@
 //! 2. At the first visit of a tenant (`tidy`): several renames that count as one are undone if their
 //!    process is dead (`roll_back`), what dead processes staged is removed, and the bin is compared
 //!    with its rows.
-//! 3. While the zone has intents of dead processes (`repair_interrupted`): renames are undone again;
-//!    then, under the write lock (`repair_locked`), databases are rolled back, history takes in what
-//!    is on disk and owners follow, entries on their way into the bin or out of it are settled, space is
-//!    measured, what was staged is removed, and the intents are forgotten.
+//! 3. While the zone has intents of dead processes (`repair_interrupted`): renames are undone again. Then,
+//!    under the write lock (`repair_locked`), databases are rolled back; history takes in the files on disk,
+//!    and owners follow; entries on their way into the bin or out of it are settled; space is measured;
+//!    staged files are removed; and the intents are forgotten.
 //! 4. At the first visit of a versioned zone (`recover_history`): a history that a power cut left
 //!    behind its files takes them in.
 //! 5. Zones that were never measured are (`measure_first`).
 //!
-//! In a group, where one member may wait for the change of another, whoever gets the write lock takes
+//! In a group, where one member may wait for the change of another, the one that gets the write lock takes
 //! step 3 once more (`reap_dead_instances`).
 
 use crate::judge::{EndedCommand, range, start_of};

@@ -21,7 +21,7 @@ pub struct SharedFile {
     /// Name or id of the owner; absent where nobody wrote the file through the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Who may change it: group, owner or `owner_ro` (nobody).
+    /// Write mode: group, owner or `owner_ro` (nobody).
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub mode: WriteMode,
 }

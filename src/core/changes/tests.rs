@@ -65,7 +65,7 @@ impl Scene {
         self.base.path().join("shared").join(path)
     }
 
-    /// What lies in staging, beside the files of turns.
+    /// Returns the names in the staging directory, without the files of turns.
     fn staged(&self) -> Vec<String> {
         let listing = fs::read_dir(self.at("staging")).expect("listed");
         let names = listing.map(|item| item.expect("an item").file_name());
@@ -107,11 +107,11 @@ fn the_quota_holds_to_the_byte_over_all_zones() {
         assert_eq!(error.details()["used_bytes"], MEBIBYTE);
         assert_eq!(error.details()["needed_bytes"], 1);
     }
-    // Nothing was left of it: no file, no space, no intent.
+    // The refused writes left no trace: no file, no space, no intent.
     assert!(!scene.at("Storage/data/c").exists());
     assert_eq!(scene.used("storage").files, 1);
     assert_eq!(scene.intents(), 0);
-    // What takes no more space, or none, goes on.
+    // Writes that take no additional space still succeed.
     write(&storage, "empty", b"").expect("takes nothing");
     write(&storage, "a", &half).expect("as large as before");
     write(&storage, "a", &half[1..]).expect("smaller");

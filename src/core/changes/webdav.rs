@@ -85,7 +85,7 @@ pub fn holders(zone: &Zone<'_>, path: &ZonePath) -> Result<Vec<String>, Error> {
     Ok(users)
 }
 
-/// Lets a lock of the caller count for some seconds from now; nothing where there is none.
+/// Extends a lock of the caller to some seconds from now; returns `None` if there is no such lock.
 pub fn renew_client_lock(
     zone: &Zone<'_>,
     path: &ZonePath,

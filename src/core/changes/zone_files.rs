@@ -31,13 +31,13 @@ pub struct ZoneFiles<'z> {
 }
 
 impl<'z> ZoneFiles<'z> {
-    /// What lies in `zone`. Its changes are called `operation` in history and logs.
+    /// Returns the files of `zone`. Its changes are called `operation` in history and logs.
     #[must_use]
     pub fn new(zone: &'z Zone<'z>, operation: &'static str) -> Self {
         Self { zone, operation }
     }
 
-    /// What is at `path`: a file or a directory, links followed inside the zone.
+    /// Returns the file or directory at `path`, links followed inside the zone.
     fn entry(&self, path: &ZonePath) -> Result<Entry, ProviderError> {
         let entry = self.zone.data.followed(path);
         let entry = entry.map_err(|error| self.failure(path, error))?;
@@ -94,7 +94,7 @@ impl<'z> ZoneFiles<'z> {
         }
     }
 
-    /// What `source` gives, staged.
+    /// Stages the content that `source` yields.
     fn stage(&self, path: &ZonePath, source: &mut dyn io::Read) -> Result<Staged, ProviderError> {
         let limit = self.zone.store.settings.largest_file();
         // Reads one byte above the limit, for which the permit is refused.

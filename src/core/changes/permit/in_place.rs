@@ -46,8 +46,8 @@ fn states(zone: &Zone<'_>, paths: &[ZonePath]) -> Result<States, DiskError> {
 }
 
 impl InPlace<'_> {
-    /// Enters what changed: one commit of exactly the changed paths where the zone has history,
-    /// then the registry. Nothing where nothing changed.
+    /// Records the changes: one commit of exactly the changed paths if the zone has history, then the
+    /// registry. Returns `None` if nothing changed.
     pub fn finish(mut self, message: &str) -> Result<Option<CommitId>, Error> {
         let zone = self.permit.zone();
         let after = states(zone, &self.permit.request.paths)?;

@@ -1,4 +1,4 @@
-//! What is known of a file besides its content, from the file itself or from the registry.
+//! Metadata of a file, from the file itself or from the registry.
 
 use super::ZoneFiles;
 use fileshed_files::{EntryType, Metadata, Version};
@@ -17,12 +17,12 @@ impl ZoneFiles<'_> {
         self.zone.place(path.as_str())
     }
 
-    /// What is at `path`.
+    /// Returns the metadata of the entry at `path`.
     pub(super) fn metadata(&self, path: &ZonePath, entry: &Entry) -> Result<Metadata, Error> {
         self.metadata_from(path, path, entry)
     }
 
-    /// What is at `path`, and was at `before` when it was last heard of.
+    /// Returns the metadata of the entry at `path`, which the registry knows at `before`.
     pub(super) fn metadata_from(
         &self,
         before: &ZonePath,
@@ -43,7 +43,7 @@ impl ZoneFiles<'_> {
         Ok(metadata(path, entry, attributes))
     }
 
-    /// What is at all these paths of one directory.
+    /// Returns the metadata of these entries of one directory.
     pub(super) fn all_metadata(
         &self,
         directory: &ZonePath,
@@ -125,7 +125,7 @@ fn born(entry: &Entry) -> Option<String> {
     Some(format!("{seconds}.{nanoseconds:09}"))
 }
 
-/// What the file does not tell itself.
+/// Adds the attributes that the file itself does not store.
 fn complete(attributes: &mut Attributes, known: FileMetadata) {
     let created_at: Option<Timestamp> = known.created_at.parse().ok();
     attributes.created_at = match (attributes.created_at, created_at) {

@@ -125,7 +125,7 @@ fn metadata_outlives_renames_programs_and_restarts() {
     // No file lies beside it.
     let names = std::fs::read_dir(scene.at("z/y")).expect("listed");
     assert_eq!(names.count(), 1);
-    // What goes is forgotten.
+    // The registry forgets a removed file.
     {
         let zone = scene.zone();
         let files = ZoneFiles::new(&zone, "test");
