@@ -401,7 +401,7 @@ pub const DOCUMENT_JOB: BuiltInJob = BuiltInJob {
 struct ExtractionJob {
     /// Its name in its zone.
     name: String,
-    /// Whether it is said what its lines are.
+    /// `true` if the roles of its lines are reported, too.
     is_laid_out: bool,
     /// The directory that holds the document, under the name [`DOCUMENT`].
     directory: PathBuf,

@@ -43,7 +43,7 @@ pub struct Group {
     pub id: GroupId,
     /// Name of the group, which is good for the parameter `group` too.
     pub name: String,
-    /// What the group is for, as its administrator wrote it.
+    /// Its purpose, as its administrator wrote it.
     pub description: String,
     /// Members of the group.
     pub member_count: u64,
