@@ -65,7 +65,7 @@ pub(super) struct Admission {
     pub(super) refusals: FairSemaphore,
     /// Passwords of links that are checked: one of a link at a time.
     pub(super) guesses: FairSemaphore,
-    /// How long a call waits for its permit.
+    /// Time for which a call waits for its permit.
     patience: Duration,
 }
 
@@ -148,7 +148,7 @@ impl CallPermit {
         self.place.clone()
     }
 
-    /// How many bytes must be reserved so that it may hold `bytes`.
+    /// Returns the bytes to reserve so that the call may hold `bytes`.
     fn missing(&self, bytes: u64) -> u64 {
         let held = self.held.as_ref().map_or(0, Grant::amount);
         bytes.saturating_sub(INCLUDED_BYTES).saturating_sub(held)
@@ -206,7 +206,7 @@ pub(super) async fn wait(
     patience: Duration,
 ) -> Result<Grant, Full> {
     let (sender, granted) = oneshot::channel();
-    // Where nobody receives it any more, it is dropped, and free.
+    // If nobody receives the grant any more, it is dropped and thereby released.
     let wake = move |grant| drop(sender.send(grant));
     match places.request(user, amount, Box::new(wake)) {
         Ok(grant) => Ok(grant),

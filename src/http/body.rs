@@ -24,7 +24,7 @@ pub(super) const SMALL_BYTES: usize = 8 * 1024;
 /// disk as it arrives.
 const CALL_RATE: usize = 1024 * 1024;
 const FILE_RATE: usize = 64 * 1024;
-/// How long a body may bring less than its pace wants.
+/// Time for which a body may fall below its least rate.
 const RATE_WINDOW: Duration = Timings::STANDARD.http.slow_body;
 
 diagnostics! {

@@ -136,7 +136,7 @@ impl FileQuery {
     }
 }
 
-/// How files are called for.
+/// Rules by which requests for files are identified.
 pub(super) const SURFACE: Surface = Surface::of_page(Channel::Files);
 
 diagnostics! {

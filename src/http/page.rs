@@ -89,7 +89,7 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         )
 }
 
-/// How the page calls.
+/// Rules by which requests of the page are identified.
 const SURFACE: Surface = Surface::of_page(Channel::Page);
 
 /// A handler that reads the query of a call, waits for a place like any call, and answers with what

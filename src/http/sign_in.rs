@@ -1,8 +1,9 @@
 //! `/page/…`: how a browser signs in on the page of the server, and out.
 //!
-//! There are no passwords: a person shows a personal token, or a link that was asked for in a chat or
-//! at the command line, signs in with a provider of OpenID Connect, or comes from an Open WebUI at the
-//! same address, whose session counts here as it is. What a browser gets for it is a cookie with a secret of its own, new at each sign-in.
+//! There are no passwords. A person shows a personal token, or a link that was asked for in a chat or at the
+//! command line; or signs in with a provider of OpenID Connect; or comes from an Open WebUI at the same
+//! address, whose session counts here as it is. The browser gets a cookie with a secret of its own, new at
+//! each sign-in.
 
 use std::sync::Arc;
 
@@ -34,7 +35,7 @@ pub(super) use oidc::OpenIdConnect;
 mod oidc;
 mod tokens;
 
-/// How the page calls.
+/// Rules by which requests of the page are identified.
 const SURFACE: Surface = Surface::of_page(Channel::Page);
 
 /// The page, from an address like `/page/oidc/callback`: a proxy may have put the server below a path.
@@ -93,7 +94,7 @@ async fn session(ServerRequest { server, parts, .. }: ServerRequest) -> Response
     response
 }
 
-/// How people sign in here, in the order in which the page offers it.
+/// Returns the ways to sign in here, in the order in which the page offers them.
 fn ways(server: &Server) -> Vec<&'static str> {
     let authenticator = &server.authenticator;
     let all = [

@@ -55,7 +55,7 @@ impl Validators {
         headers.typed_insert(LastModified::from(self.modified));
     }
 
-    /// Whether a range of it continues what the client has.
+    /// Returns `true` if a range of it continues the bytes that the client has.
     pub(super) fn continues(&self, headers: &HeaderMap) -> bool {
         match headers.typed_try_get::<IfRange>() {
             Ok(None) => true,
@@ -69,8 +69,8 @@ impl Validators {
     }
 }
 
-/// Evaluates the conditions of a request in the order of the standard; `state` is nothing where
-/// there is no file. A date that is none does not count.
+/// Evaluates the conditions of a request in the order of the standard; `state` is `None` if there is no file.
+/// An invalid date is ignored.
 pub(super) fn evaluate(
     headers: &HeaderMap,
     state: Option<&Validators>,

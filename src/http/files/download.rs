@@ -27,7 +27,7 @@ use crate::content_type;
 use crate::http::envelope;
 use crate::http::response_body::{self, CHUNK_BYTES};
 
-/// How a browser presents a file.
+/// Presentation of a file in a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::http) enum Presentation {
     /// It saves the file.
@@ -76,7 +76,7 @@ impl Download {
         Ok(Self::Archive(name, Box::new(write_archive)))
     }
 
-    /// The small file at `path` of one of the caller's own zones; nothing where it cannot be read
+    /// Opens the small file at `path` of one of the caller's own zones; returns `None` if it cannot be read
     /// without blocking.
     pub(super) fn at_once(
         core: &Core,
@@ -112,7 +112,7 @@ pub(in crate::http) struct FileDownload {
     content_type: String,
 }
 
-/// Where the bytes of a file come from.
+/// Source of the bytes of a file.
 enum FileContent {
     /// It is read while it is sent.
     Open(File),
@@ -163,8 +163,7 @@ impl FileDownload {
         })
     }
 
-    /// What it is and its bytes, of which there may be at most so many; nothing where there are
-    /// more. Blocks.
+    /// Returns its content type and all its bytes; `None` if they are more than `most`. Blocks.
     pub(in crate::http) fn whole(&self, most: u64) -> io::Result<Option<(&str, Vec<u8>)>> {
         if self.stamp.size() > most {
             return Ok(None);

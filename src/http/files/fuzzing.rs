@@ -8,12 +8,12 @@ use fileshed_core::Error;
 use super::multipart::{FormFile, MultipartReader};
 use crate::http::body::BodyReader;
 
-/// What was read of a form: its files, by name, and the failure that ended it.
+/// Result of reading a form: its files, by name, and the failure that ended it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Form {
     /// The name and the content of each file; that of the last one as far as it came.
     pub files: Vec<(String, Vec<u8>)>,
-    /// What ended it too early.
+    /// The failure that ended it too early.
     pub failure: Option<String>,
 }
 

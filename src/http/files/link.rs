@@ -328,7 +328,7 @@ fn take(
     Ok(stored.len())
 }
 
-/// How the directory of a link is called where it was asked for.
+/// Returns the name of the link's directory for the chat in which the link was asked for.
 fn place(zone: &Zone<'_>, path: &ZonePath) -> String {
     let name = match zone.group() {
         Some(group) => format!("group {}", group.name),
@@ -362,7 +362,7 @@ fn refused(headers: &HeaderMap, error: Error) -> Response {
     }
 }
 
-/// What the holder of a link may know of a failure.
+/// Returns the failure in words that the holder of a link may read.
 fn in_plain_words(core: &Core, error: Error) -> Error {
     let plain = match error.code() {
         Code::FileTooLarge => PlainError::TooLarge {

@@ -19,7 +19,7 @@ use crate::http::body::BodyReader;
 const BOUNDARY_MAX: usize = 200;
 /// Most bytes before the first part, and in the headers of one.
 const HEAD_MAX: usize = 8 * 1024;
-/// What the headers of a part end with.
+/// End of the headers of a part.
 const HEAD_END: &[u8] = b"\r\n\r\n";
 /// Most parts that are not files: one with each file that a form may have, and some more.
 const FIELDS_MAX: usize = 600;
@@ -31,7 +31,7 @@ const FIELD_MAX: usize = 64 * 1024;
 /// Reads a form.
 pub(in crate::http) struct MultipartReader<'a> {
     reader: &'a mut BodyReader,
-    /// What ends a part.
+    /// Finds the end of a part.
     delimiter: Finder<'static>,
     buffer: Vec<u8>,
     fields: usize,
@@ -106,7 +106,7 @@ impl<'a> MultipartReader<'a> {
         Ok(None)
     }
 
-    /// Whether nothing is in the file whose name was given last.
+    /// Returns `true` if the file whose name was returned last is empty.
     pub(in crate::http) fn is_empty(&mut self) -> Result<bool, Error> {
         while self.buffer.len() < self.delimiter.needle().len() {
             self.fill()?;

@@ -52,7 +52,7 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     HeaderValue::try_from(policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
 });
 
-/// Whether a browser shows the answer to a person.
+/// Returns `true` if a browser shows the answer to a person.
 pub(in crate::http) fn is_wanted(headers: &HeaderMap) -> bool {
     headers
         .get_all(ACCEPT)
@@ -251,7 +251,7 @@ pub(super) fn keep_private(response: &mut Response) {
     response.headers_mut().insert(CACHE_CONTROL, nobody);
 }
 
-/// How many files were stored.
+/// Returns the sentence that says how many files were stored.
 pub(super) fn sentence(language: Language, count: usize) -> String {
     match (language, count) {
         (Language::English, 1) => "The file was received.".to_owned(),

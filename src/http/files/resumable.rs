@@ -135,7 +135,8 @@ async fn receive(mut call: Call, id: String) -> Result<Response, Error> {
                 Ok(Some(piece)) => upload.write(&piece)?,
                 Ok(None) => return upload.finish(),
                 Err(lost) => {
-                    // What came before the connection was lost is there when the client asks.
+                    // The bytes that came before the connection was lost are kept, so that the client can
+                    // resume.
                     upload.finish()?;
                     return Err(lost.into());
                 }
@@ -188,7 +189,7 @@ async fn small(
     answered.await?.0
 }
 
-/// What every answer about an upload says.
+/// Returns the headers of every answer about an upload.
 fn headers(state: &UploadState) -> [(HeaderName, HeaderValue); 2] {
     let expires = DateTimePrinter::new().timestamp_to_rfc9110_string(&state.expires_at);
     let expires = expires.ok().and_then(|text| text.parse().ok());

@@ -15,8 +15,8 @@ use sha2::{Digest as _, Sha256};
 use crate::http::packed_file::PackedFile;
 use crate::http::{header, route};
 
-/// What the page may do beside running its scripts: show and ask what comes from this address. Pictures
-/// may lie in the page itself, or be made by it.
+/// Permissions of the page beside running its scripts: it shows and requests content of this origin alone.
+/// Pictures may also be embedded in the page or made by it.
 const POLICY: &str = "style-src 'self'; img-src 'self' data: blob:; media-src 'self'; \
      connect-src 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; \
      form-action 'self'";
@@ -130,7 +130,7 @@ pub(in crate::http) fn document(request: &Parts, public_url: &str) -> Response {
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(X_ROBOTS_TAG, HeaderValue::from_static("noindex"));
-    // What is at this address depends on who asks.
+    // The content at this URL depends on the headers of the request.
     headers.insert(VARY, HeaderValue::from_static("accept, accept-encoding"));
     response
 }

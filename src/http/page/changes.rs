@@ -1,4 +1,4 @@
-//! What was changed, by answers, and the way back.
+//! List of changes, by answers, and their undo.
 
 use std::collections::HashMap;
 
@@ -68,7 +68,7 @@ pub(super) fn changes(view: CallerView<'_>, query: &ChangesQuery) -> Result<Valu
     Ok(found)
 }
 
-/// What one answer changed.
+/// Returns an answer with its changes.
 fn answer(entries: &[ChangeEntry], titles: &HashMap<Chat, String>) -> Value {
     let (first, is_own) = (&entries[0].row.change, entries[0].is_own);
     let at = Timestamp::from_second(first.changed_at).unwrap_or(Timestamp::MAX);
@@ -93,7 +93,7 @@ fn answer(entries: &[ChangeEntry], titles: &HashMap<Chat, String>) -> Value {
     answer
 }
 
-/// Who made an answer: calls that name no message say it in their id.
+/// Returns the author of an answer. The ids of calls that name no message tell it.
 fn by(answer: &str) -> &'static str {
     match answer.split_once('-') {
         Some(("person", _)) => "person",
@@ -120,12 +120,12 @@ fn change(entry: &ChangeEntry) -> Value {
     change
 }
 
-/// What is taken back.
+/// The answer or the change to undo.
 #[derive(Deserialize)]
 pub(super) struct UndoQuery {
     answer: Option<String>,
     change: Option<i64>,
-    /// Whether files may stay as they are that something stands in the way of.
+    /// `true` if files that cannot be undone may stay as they are.
     #[serde(default)]
     partial: bool,
 }

@@ -37,7 +37,7 @@ use attempt::Attempt;
 use claims::KeySet;
 use provider::{KEYS_AGAIN, PUBLISHED, ProviderMetadata, published};
 
-/// Where an attempt begins; its answer comes to an address below it.
+/// Path that begins an attempt; the provider's answer comes to a path below it.
 pub(super) const BEGIN: &str = "/page/oidc";
 pub(super) const ANSWER: &str = "/page/oidc/callback";
 
@@ -45,7 +45,7 @@ pub(super) const ANSWER: &str = "/page/oidc/callback";
 const EMAIL: &str = "email";
 const VERIFIED: &str = "email_verified";
 
-/// How long a person may take to sign in over there.
+/// Seconds that a person may take to sign in at the provider.
 const ATTEMPT_SECONDS: u64 = 600;
 
 /// Questions to the provider that run at once: each takes a thread.
@@ -66,7 +66,7 @@ pub(in crate::http) struct OpenIdConnect {
 }
 
 impl OpenIdConnect {
-    /// Nothing where no provider is configured.
+    /// Returns `None` if no provider is configured.
     pub(in crate::http) fn new(config: &Config, limiter: &Limiter) -> Option<Self> {
         (!config.oidc_issuer.is_empty()).then(|| Self {
             config: config.clone(),
@@ -79,7 +79,7 @@ impl OpenIdConnect {
         })
     }
 
-    /// Where the provider asks a person to sign in; blocks.
+    /// Returns the URL at which the provider asks a person to sign in; blocks.
     fn address(&self, attempt: &Attempt, callback: &str) -> Result<String, Error> {
         let metadata = self.metadata()?;
         let mut query = form_urlencoded::Serializer::new(String::new());
@@ -97,7 +97,7 @@ impl OpenIdConnect {
         Ok(format!("{endpoint}{joint}{}", query.finish()))
     }
 
-    /// Who signed in; blocks.
+    /// Returns the user who signed in; blocks.
     fn principal(
         &self,
         attempt: &Attempt,
@@ -118,7 +118,7 @@ impl OpenIdConnect {
                 Err(_) if has_user => None,
                 more => more?,
             };
-            // What is signed counts before what is only answered.
+            // Signed claims take precedence over those that are only answered.
             if !has_user && self.config.oidc_user_claim == EMAIL {
                 claims.remove(VERIFIED);
             }
@@ -205,8 +205,8 @@ fn configured(server: &Server) -> Result<&OpenIdConnect, Error> {
     server.oidc.as_ref().ok_or_else(|| OidcError::Absent.into())
 }
 
-/// Where the provider sends people back: only the address that an administrator set, or that of this
-/// machine.
+/// Returns the URL to which the provider sends people back: only the one that an administrator set, or that
+/// of this machine.
 fn callback(server: &Server) -> String {
     format!("{}{ANSWER}", server.core.store.public_url())
 }
@@ -261,7 +261,7 @@ diagnostics! {
             code: AccessDenied,
             hint: "begin again on the page of this server, or tell its administrator",
         },
-        /// What it says about the person does not count.
+        /// Its claims about the person do not count.
         #[error("what the provider of OpenID Connect says of the person cannot be trusted")]
         Untrusted => {
             code: AccessDenied,
@@ -270,7 +270,7 @@ diagnostics! {
         /// The claim is missing.
         #[error("the provider of OpenID Connect says nothing in the claim `{claim}`")]
         NoUser {
-            /// What the settings name.
+            /// The claim that the settings name.
             claim: String = "sub".to_owned(),
         } => {
             code: InvalidUser,

@@ -49,7 +49,7 @@ fn shown(token: &Token) -> Value {
 #[derive(Deserialize)]
 struct Create {
     label: String,
-    /// Whether programs may only read with it.
+    /// `true` if programs may only read with it.
     #[serde(default)]
     only_reads: bool,
     /// Days after which it ends.
@@ -109,8 +109,8 @@ async fn change<A: DeserializeOwned + Send + 'static>(
     unstored(envelope::answer(done.await))
 }
 
-/// Who is signed in on the page that asks, whose tokens these are. Another credential does not count: a key that speaks for
-/// everybody must not make what outlives it.
+/// Returns the user who is signed in on the requesting page, and who owns the tokens. Another credential does
+/// not count: a key that speaks for everybody must not create tokens that outlive it.
 async fn owner(server: &Arc<Server>, parts: &Parts) -> Result<Caller, Error> {
     expect_page(server, parts)?;
     if parts.headers.contains_key(AUTHORIZATION) {

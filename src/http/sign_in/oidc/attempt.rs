@@ -25,27 +25,27 @@ impl Attempt {
         Self(secret)
     }
 
-    /// What the browser keeps.
+    /// Returns the secret that the browser keeps.
     pub(super) fn secret(&self) -> &Secret {
         &self.0
     }
 
-    /// What comes back with the code: that this browser asked.
+    /// Returns the `state` that comes back with the code and proves that this browser asked.
     pub(super) fn state(&self) -> String {
         self.derived("state")
     }
 
-    /// Whether this came back; compared in constant time.
+    /// Returns `true` if this `state` came back; compares in constant time.
     pub(super) fn is_state(&self, text: &str) -> bool {
         self.state().as_bytes().ct_eq(text.as_bytes()).into()
     }
 
-    /// What stands in the token: that it was made for this attempt.
+    /// Returns the `nonce` in the token, which proves that it was made for this attempt.
     pub(super) fn nonce(&self) -> String {
         self.derived("nonce")
     }
 
-    /// What a code is exchanged with: that who asked exchanges it.
+    /// Returns the verifier with which a code is exchanged, which proves that the same client asked for it.
     pub(super) fn verifier(&self) -> String {
         self.derived("verifier")
     }

@@ -40,7 +40,7 @@ struct PublicKey {
     y: Option<String>,
 }
 
-/// What a token must say.
+/// Values that a token must have.
 pub(super) struct Expected<'a> {
     pub(super) issuer: &'a str,
     pub(super) client_id: &'a str,
@@ -120,7 +120,7 @@ pub(super) fn verify(
 }
 
 impl PublicKey {
-    /// Whether a token with this header may be checked with the key.
+    /// Returns `true` if a token with this header may be checked with the key.
     fn may_sign(&self, header: &JwtHeader) -> bool {
         let kind = match header.alg.as_str() {
             "RS256" => "RSA",

@@ -21,12 +21,12 @@ use super::{OidcError, OpenIdConnect};
 const QUESTION: Duration = Timings::STANDARD.sign_in.question;
 /// Longest answer.
 const ANSWER_MAX_BYTES: u64 = 1024 * 1024;
-/// How long what a provider publishes counts.
+/// Time for which published data of a provider counts.
 pub(super) const PUBLISHED: Duration = Timings::STANDARD.sign_in.published;
-/// How long keys count in which the key of a token is not: a provider changes keys.
+/// Time for which keys count that lack the key of a token, because providers change keys.
 pub(super) const KEYS_AGAIN: Duration = Timings::STANDARD.sign_in.keys;
 
-/// What a provider publishes about itself (OpenID Connect Discovery 1.0, section 3).
+/// Metadata that a provider publishes (OpenID Connect Discovery 1.0, section 3).
 #[derive(Debug, Deserialize)]
 pub(super) struct ProviderMetadata {
     issuer: String,
@@ -37,7 +37,7 @@ pub(super) struct ProviderMetadata {
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
 }
 
-/// What a code is exchanged for.
+/// Response to the exchange of a code.
 #[derive(Deserialize)]
 pub(super) struct TokenResponse {
     pub(super) id_token: String,
@@ -45,7 +45,7 @@ pub(super) struct TokenResponse {
 }
 
 impl OpenIdConnect {
-    /// What it publishes about itself; blocks.
+    /// Returns the metadata that the provider publishes; blocks.
     pub(super) fn metadata(&self) -> Result<Arc<ProviderMetadata>, Error> {
         let found = self.metadata.try_get_with((), || {
             let issuer = self.config.oidc_issuer.as_str();
@@ -150,7 +150,7 @@ impl OpenIdConnect {
         })
     }
 
-    /// What it says of the one who signed in beyond the token; blocks.
+    /// Returns the provider's claims about the user beyond those of the token; blocks.
     pub(super) fn user_info(
         &self,
         tokens: &TokenResponse,
@@ -191,7 +191,7 @@ impl OpenIdConnect {
 }
 
 impl ProviderMetadata {
-    /// Whether a client says its secret in a header; it does where nothing is said.
+    /// Returns `true` if a client sends its secret in a header, which is also the default.
     fn takes_basic(&self) -> bool {
         let methods = self.token_endpoint_auth_methods_supported.as_ref();
         methods.is_none_or(|methods| methods.iter().any(|method| method == "client_secret_basic"))
