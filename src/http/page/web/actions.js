@@ -1,4 +1,4 @@
-// What can be done with entries. Each is an operation of the server; its rules are the server's.
+// Actions on entries. Each is an operation of the server, which also enforces the rules.
 
 import { acting, address, archive, call, execute, place, Refusal, send } from "./api.js";
 import { ask, askText } from "./dialog.js";
@@ -14,7 +14,7 @@ import { word } from "./words.js";
 /** Longest address of an archive: servers and proxies take no more. */
 const ADDRESS_MAX = 7000;
 
-/** What can be done with these entries here. @param {Entry[]} chosen @returns {Action[]} */
+/** Returns the actions for these entries here. @param {Entry[]} chosen @returns {Action[]} */
 export function actionsFor(chosen) {
   const { zone } = location.value;
   const [one] = chosen;

@@ -1,5 +1,5 @@
-// What an administrator sees of the server, and does there. Nothing here shows what is in a file, or
-// what a file is called.
+// The administrator's view of the server, with its actions. It shows neither the contents of files nor
+// their names.
 
 import { html, signal, useEffect, useRef } from "./lib/core.js";
 import { administer, overview, Refusal } from "./api.js";
@@ -143,7 +143,7 @@ function Running({ running }) {
     </tr>`)} />`;
 }
 
-/** Where a link leads or a lock is. @param {any} one */
+/** Returns the zone to which a link leads or in which a lock is. @param {any} one */
 const zone = (one) => (one.group ? `${word("group")} ${one.group}` : word(one.zone));
 
 function AllLinks({ links }) {

@@ -5,7 +5,7 @@ import { word } from "./words.js";
 /** Says that this page makes the request, which no other site can. */
 export const OWN = { "X-Fileshed-Page": "1" };
 
-/** What the server refused, in its words. */
+/** A refusal by the server, with its message. */
 export class Refusal extends Error {
   /** @param {number} status @param {{code?: string, message?: string, hint?: string, details?: any}} error */
   constructor(status, error) {

@@ -112,6 +112,6 @@ function Page() {
 }
 
 render(html`<${Page} />`, /** @type {HTMLElement} */ (document.getElementById("page")));
-// What stood for the page until now.
+// Removes the frame that stood for the page until now.
 effect(() => (session.value || failure.value) && document.getElementById("frame")?.remove());
 start();

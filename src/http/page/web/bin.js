@@ -1,4 +1,4 @@
-// What was deleted and can be brought back: the bin.
+// The bin: deleted entries that can be brought back.
 
 import { html, useEffect } from "./lib/core.js";
 import { read, send } from "./api.js";
@@ -21,7 +21,7 @@ async function reloadBin() {
   refreshStats();
 }
 
-/** What these are called in a sentence. @param {Deleted[]} entries */
+/** Returns the name of these entries in a sentence. @param {Deleted[]} entries */
 const named = (entries) => (entries.length === 1 ? `“${base(entries[0].path)}”` : `${entries.length} ${word("items")}`);
 
 /** Does something with each; what fails is told, and the others go on. @param {Deleted[]} entries @param {string} action */

@@ -1,4 +1,4 @@
-// What was changed, by the answer or the deed that changed it, and the way back.
+// List of changes, by the answer or the action that made them, and their undo.
 
 import { html, useEffect } from "./lib/core.js";
 import { showHistory, undo } from "./actions.js";
@@ -35,7 +35,7 @@ async function again(shown) {
   refreshStats();
 }
 
-/** Who did it. @param {Answer} answer */
+/** Returns the name of the author. @param {Answer} answer */
 function who({ by, author }) {
   if (by === "undo") return word("undo");
   if (by === "person") return author ?? word("person_you");
@@ -66,7 +66,7 @@ function AnswerRow({ answer, shown, isOpen }) {
   const files = answer.count === 1 ? word("change_one") : word("change_many", count(answer.count));
   const label = `${who(answer)}, ${clock(answer.at)}: ${files}`;
   const isOne = answer.changes.length === 1;
-  // What others did is taken back one change at a time.
+  // Changes of others are undone one at a time.
   const which = isOne ? `change=${answer.changes[0].number}` : `answer=${encodeURIComponent(answer.answer)}`;
   return html`<li class="answer">
     <details open=${isOpen}>

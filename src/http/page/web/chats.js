@@ -11,7 +11,7 @@ import { word } from "./words.js";
 const chats = personal(/** @type {Chat[]|null} */ (null));
 const next = personal(/** @type {number|undefined} */ (undefined));
 
-/** What nobody brought anything into is there, too: it takes files that belong to no chat. @type {Chat} */
+/** The entry for no chat, shown even if it has no files: it takes files that belong to no chat. @type {Chat} */
 const EMPTY = { chat: NO_CHAT, files: 0, size: 0 };
 
 /** @param {number} from */

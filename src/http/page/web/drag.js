@@ -31,7 +31,7 @@ export function dragOf(entry) {
   };
 }
 
-/** Whether entries are copied: from another zone they are, unless a key says otherwise. @param {DragEvent} event @param {Location} to */
+/** Returns `true` if entries are copied: those from another zone are, unless a key says otherwise. @param {DragEvent} event @param {Location} to */
 function copies(event, to) {
   if (event.ctrlKey || event.altKey) return true;
   return !event.shiftKey && carried !== null && !isSameZone(carried.from, to);

@@ -63,7 +63,7 @@ export async function saveEdit(zone, path, { base, read, lease }) {
 /** Milliseconds after which a change is kept. */
 const PAUSE = 400;
 
-/** What is typed and not saved yet, one text a file and person, as far as the browser keeps it. */
+/** Unsaved text, one draft per file and person, as far as the browser keeps it. */
 export const drafts = {
   /** @param {Zone} zone @param {string} path */
   name(zone, path) {

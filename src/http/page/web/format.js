@@ -29,7 +29,7 @@ export function clock(when) {
 }
 
 /**
- * What belongs to each day, in the order that it has: today, yesterday, a date.
+ * Groups entries by day, in their order: today, yesterday, a date.
  * @template T @param {T[]} all @param {(one: T) => string} when @returns {[string, T[]][]}
  */
 export function byDay(all, when) {

@@ -1,4 +1,4 @@
-// What changed in a versioned zone, by whom, how and when; what it was before; and back to it.
+// History of a versioned zone: each change with its author, way and time, the content before, and the way back to it.
 
 import { html, signal, useEffect, useRef } from "./lib/core.js";
 import { undoOf } from "./actions.js";
@@ -20,10 +20,10 @@ import { word } from "./words.js";
 const VERSIONS = 200;
 /** Bytes of an answer that these fit into, as git stores them. */
 const OUTPUT_MAX = 1_000_000;
-/** What parts the fields and the versions in git's answer; no message has them. */
+/** Separators of the fields and the versions in git's answer; no message has them. */
 const [UNIT, RECORD] = ["\u001f", "\u001e"];
 
-/** Who commits what the server saw change. What git commits itself may have lines of another commit. */
+/** Committer of the changes that the server saw. A commit made by git itself may have lines of another commit. */
 const SERVER = "fileshed <fileshed@localhost> ";
 /** The ways by which people come. */
 const WAYS = ["page", "webdav", "files", "link", "file-browser", "shell"];
@@ -48,7 +48,7 @@ export async function openHistory(path, zone) {
   if (file) shown.value = { version: first, path: file.path };
 }
 
-/** What commits say of the way by which they came. @param {string} text as git stores them @returns {Map<string, Marks>} */
+/** Returns the marks of commits, which tell the way by which they came. @param {string} text as git stores them @returns {Map<string, Marks>} */
 function marksOf(text) {
   const marks = new Map();
   // The lines of messages are indented.
@@ -62,7 +62,7 @@ function marksOf(text) {
   return marks;
 }
 
-/** Who changed it, and how, as far as that is known. @param {Version} version */
+/** Returns the author of a version and the way by which it came, as far as these are known. @param {Version} version */
 function origin({ author, marks = {} }, zone) {
   const { by, channel = "", chat } = marks;
   const isOwn = zone.zone === "documents";
@@ -73,7 +73,7 @@ function origin({ author, marks = {} }, zone) {
   if (!WAYS.includes(channel)) return author;
   const way = word(`by_${channel}`);
   if (!isOwn) return `${author} · ${way}`;
-  // Who has a link may be anybody.
+  // The user of a link may be anybody.
   return channel === "link" ? way : word("by_you", way);
 }
 

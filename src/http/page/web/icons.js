@@ -49,7 +49,7 @@ export function Icon({ name, size = 20 }) {
   </svg>`;
 }
 
-/** What a file is, by its extension. @type {[string, string[]][]} */
+/** Kinds of files by extension. @type {[string, string[]][]} */
 const KINDS = [
   ["picture", ["png", "jpg", "jpeg", "gif", "webp", "svg", "bmp", "ico", "avif", "tif", "tiff"]],
   ["film", ["mp4", "webm", "mov", "mkv", "avi", "m4v", "ogv"]],
@@ -70,7 +70,7 @@ export function kind(name) {
   return KINDS.find(([, ends]) => ends.includes(end))?.[0] ?? "other";
 }
 
-/** What stands in the middle of a sheet of paper. */
+/** Drawings in the middle of a sheet of paper. */
 const MARKS = {
   picture: "M8.5 17l2.8-3.500l1.9 2.200l1.3-1.500L16.5 17zM9.7 11.200a.9.9 0 1 0 0 .01",
   film: "M10 11.500v5l4.2-2.500z",

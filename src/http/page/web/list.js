@@ -20,10 +20,10 @@ const rowHeight = signal(48);
 /** Entries beside each other: one, or as many tiles as there is room for. */
 const perRow = signal(1);
 
-/** How far below the beginning of the list an entry is. @param {number} index */
+/** Returns the distance of an entry from the top of the list. @param {number} index */
 const topOf = (index) => Math.floor(index / perRow.value) * rowHeight.value;
 
-/** Where a range of the selection begins. */
+/** First entry of a range that is selected. */
 let anchor = 0;
 
 /** @param {number} index @param {{toggle?: boolean, range?: boolean}} how */
@@ -48,7 +48,7 @@ export function selectAll() {
   selection.value = new Set(selection.value.size === all.length ? [] : all);
 }
 
-/** What was typed lately, to jump to a name. */
+/** Keys typed lately, to jump to a name. */
 let typed = "";
 let typedAt = 0;
 
@@ -213,7 +213,7 @@ export function List() {
   const isFirst = useRef(true);
   useEffect(() => {
     scroller.current?.scrollTo(0, 0);
-    // Where somebody goes on by key; on a page that has just opened nothing is marked.
+    // The list gets the focus, so that the keyboard works in it; not on a page that has just opened.
     if (!isFirst.current && document.activeElement === document.body) scroller.current?.focus({ preventScroll: true });
     isFirst.current = false;
   }, [zone, group, chat, path]);

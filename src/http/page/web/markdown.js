@@ -9,7 +9,7 @@ const load = () => import("./lib/markdown.js");
 /** Formulas between signs that are no prices: $$…$$, \[…\], $…$, \(…\). */
 const FORMULA = /^(?:\$\$([^$]+?)\$\$|\\\[([\s\S]+?)\\\]|\$(?![\s\d]*\s)((?:\\.|[^$\\\n])+?)(?<!\s)\$(?!\d)|\\\(([^\n]+?)\\\))/;
 
-/** What Markdown has beside the usual: formulas, which are made when all is put together. */
+/** Extension of Markdown for formulas, which are rendered when the rest is put together. */
 const formulas = {
   name: "formula",
   level: "inline",

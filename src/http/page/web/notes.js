@@ -5,7 +5,7 @@ import { Icon } from "./icons.js";
 import { dialog, dismiss, notes, previewed } from "./state.js";
 import { word } from "./words.js";
 
-/** What lies on top. A dialog shuts off all else: there nothing could be pressed, and nothing is read out. */
+/** Returns the topmost layer. A dialog makes all else inert: notes below it could not be pressed or read out. */
 function topLayer() {
   if (dialog.value) return "dialog";
   return previewed.value ? "preview" : "page";

@@ -13,7 +13,7 @@ const DELAYS = Array.from({ length: 720 }, (_, attempt) => Math.min(5000, 500 * 
 /** Attempts after which something that stands in the way is told: a lock, or too many transfers. */
 const ATTEMPTS = 12;
 
-/** What may pass by itself: another request for the same upload, a locked file, too many transfers. */
+/** Statuses that may pass by themselves: another request for the same upload, a locked file, too many transfers. */
 const PASSES = [409, 423, 429];
 
 /** @typedef {{start: () => Promise<void>, pause: () => void, giveUp: () => void}} Sending */
@@ -30,7 +30,7 @@ export async function sendInPieces(zone, path, { name, file }, { overwrite, prog
   const given = query(zone, { path: path || "." });
   if (overwrite) given.set("overwrite", "true");
   const endpoint = new URL(`files/uploads?${given}`, document.baseURI).href;
-  /** What ends the present run. @type {{resolve: () => void, reject: (error: Error) => void}} */
+  /** Functions that end the present run. @type {{resolve: () => void, reject: (error: Error) => void}} */
   let run;
   const upload = new Upload(file, {
     endpoint,
@@ -63,7 +63,7 @@ export async function sendInPieces(zone, path, { name, file }, { overwrite, prog
       run.resolve();
     },
     giveUp: () => {
-      // Where the server cannot be told, the upload ends there by itself.
+      // If the server cannot be told, the upload expires there by itself.
       upload.abort(true).catch(() => {});
       run?.resolve();
     },

@@ -1,4 +1,4 @@
-// What a search found: names, and lines that hold the text.
+// Results of a search: names, and lines that contain the text.
 
 import { html, useEffect } from "./lib/core.js";
 import { read } from "./api.js";

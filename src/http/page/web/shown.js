@@ -1,4 +1,4 @@
-// What a file is shown as, by its name and its size. What a kind needs is loaded when one is opened.
+// Views of a file, by its name and size. The modules of a view are loaded when such a file is opened.
 
 import { html, signal, useEffect, useRef } from "./lib/core.js";
 import { address, bytes, text as textOf } from "./api.js";
@@ -38,19 +38,19 @@ const Markdown = later(pages, "Markdown");
 const Notebook = later(pages, "Notebook");
 const Page = later(pages, "Page");
 
-/** Whether the server takes the text out of such a file. @param {string} name */
+/** Returns `true` if the server extracts the text of such a file. @param {string} name */
 export function isDocument(name) {
   return [...DOCUMENTS, ...WORKBOOKS].includes(extension(name));
 }
 
-/** Whether a file is text only to programs. @param {string} name */
+/** Returns `true` if a file has a view of its own, so that it is text only to programs. @param {string} name */
 export function isShownOtherwise(name) {
   const end = extension(name);
   const others = ["pdf", "zip", ...DOCUMENTS, ...WORKBOOKS, ...DATABASES, ...PICTURES].filter((one) => one !== "svg");
   return others.includes(end) || ["film", "sound"].includes(kind(name));
 }
 
-/** What a file is shown as. @param {{zone: import("./api.js").Zone, path: string, entry: import("./state.js").Entry}} given */
+/** The view of a file. @param {{zone: import("./api.js").Zone, path: string, entry: import("./state.js").Entry}} given */
 export function Shown({ zone, path, entry }) {
   const { name, size: length } = entry;
   const end = extension(name);
@@ -119,13 +119,13 @@ function LargeText({ zone, path, name, length }) {
     </div>`;
 }
 
-/** What is shown until the content is there, or instead of it. */
+/** The view until the content is there, or instead of it. */
 export function Waiting({ content, ...given }) {
   if (content.error) return html`<${Nothing} ...${given} why=${content.error.message} />`;
   return html`<p class="nothing" role="status">${word("loading")}</p>`;
 }
 
-/** What comes from the server, once. @param {() => Promise<any>} read */
+/** Returns content that is read from the server once. @param {() => Promise<any>} read */
 export function useContent(read) {
   const content = useRef(signal(/** @type {{value?: any, error?: import("./api.js").Refusal}} */ ({}))).current;
   useEffect(() => {

@@ -1,4 +1,4 @@
-// What the page shows, as signals: views follow them.
+// State of the page, as signals that the views follow.
 
 import { batch, computed, effect, signal } from "./lib/core.js";
 import { call, place, read, Refusal } from "./api.js";
@@ -8,16 +8,16 @@ import { word } from "./words.js";
 /** @typedef {{name: string, type: "file"|"directory", size: number, modified: number, writable: boolean, owner?: string, own?: boolean, mode?: string}} Entry */
 /** @typedef {{zone: string, group?: string, chat?: string, path: string, open?: string, view?: "links"|"tokens"|"bin"|"admin"|"changes"|"recent"|"chats"|"search", query?: string, answer?: string}} Location */
 
-/** What happens when somebody leaves. @type {(() => void)[]} */
+/** Functions that run when a person signs out or the session ends. @type {(() => void)[]} */
 const farewells = [];
 
-/** Does something when somebody leaves. @param {() => void} work */
+/** Registers a function to run when a person signs out or the session ends. @param {() => void} work */
 export function onLeave(work) {
   farewells.push(work);
 }
 
 /**
- * A signal of what belongs to who is signed in: who comes next finds it as it began.
+ * A signal with data of the signed-in person: it is reset when that person leaves.
  * @template T @param {T} initial
  */
 export function personal(initial) {
@@ -27,7 +27,7 @@ export function personal(initial) {
 }
 
 /**
- * A signal that this browser keeps: how somebody likes the page is so again the next time.
+ * A signal that this browser keeps, so that a person's preferences return at the next visit.
  * @template {object} T @param {string} name @param {T} initial
  */
 function kept(name, initial) {
@@ -42,19 +42,19 @@ function kept(name, initial) {
   return made;
 }
 
-/** Who is signed in; null until the server has said so. */
+/** The user who is signed in; null until the server has said so. */
 export const session = signal(/** @type {any} */ (null));
 /** Groups whose files the caller shares. */
 export const groups = personal(/** @type {{id: string, name: string}[]} */ ([]));
-/** What chats are called, as far as that is known. */
+/** Titles of chats, as far as they are known. */
 export const titles = personal(/** @type {Map<string, string>} */ (new Map()));
 /** Space used. */
 export const stats = personal(/** @type {any} */ (null));
-/** Where the page is. */
+/** Location that the page shows. */
 export const location = signal(/** @type {Location} */ ({ zone: "storage", path: "" }));
-/** What is there. */
+/** Entries of that location. */
 export const listing = personal(/** @type {{writable: boolean, keeps_deleted?: boolean, ends_on?: string, entries: Entry[]}} */ ({ writable: false, entries: [] }));
-/** Whether it is on its way, and what went wrong. */
+/** `true` while they are being read, and the failure if reading failed. */
 export const loading = signal(false);
 export const failure = signal(/** @type {Refusal|null} */ (null));
 /** The look of lists: their order, tiles or rows, and whether names that begin with a dot are shown. */
@@ -65,11 +65,11 @@ export const selection = personal(/** @type {Set<string>} */ (new Set()));
 export const cursor = signal(0);
 /** The entries that were copied or cut, to be pasted. */
 export const clip = personal(/** @type {{from: Location, paths: string[], copies: boolean}|null} */ (null));
-/** What lies over the page: a function that gives it. */
+/** The dialog over the page: a function that returns it. */
 export const dialog = personal(/** @type {null|(() => any)} */ (null));
 /** Notes at the bottom. */
 export const notes = personal(/** @type {{id: number, text: string, kind: string, action?: {label: string, run: () => void}}[]} */ ([]));
-/** Whether the places are shown, where they do not fit beside the list. */
+/** `true` if the list of places is shown on a screen without space for both beside each other. */
 export const menuOpen = signal(false);
 
 /** The order of names in the language of the person. */
@@ -156,7 +156,7 @@ export function go(to, replaces = false) {
   else window.location.hash = address;
 }
 
-/** Whether the place from which a file was opened is the one before in the browser's history. */
+/** `true` if the previous entry of the browser's history is the location from which a file was opened. */
 let wasOpenedHere = false;
 
 /** Leaves a file for where it was opened, which is as it was: a list, or what a search found. */
@@ -165,12 +165,12 @@ export function goBack() {
   else go({ path: location.value.path }, true);
 }
 
-/** Whether two places are in the same zone. @param {import("./api.js").Zone} a @param {import("./api.js").Zone} b */
+/** Returns `true` if two places are in the same zone. @param {import("./api.js").Zone} a @param {import("./api.js").Zone} b */
 export function isSameZone(a, b) {
   return a.zone === b.zone && a.group === b.group && a.chat === b.chat;
 }
 
-/** Whether two locations show the same directory. @param {Location} a @param {Location} b */
+/** Returns `true` if two locations show the same directory. @param {Location} a @param {Location} b */
 function isSame(a, b) {
   return isSameZone(a, b) && a.path === b.path;
 }
@@ -225,7 +225,7 @@ async function readTitle(chat) {
   }
 }
 
-/** What a chat is called. @param {string} chat */
+/** Returns the name of a chat. @param {string} chat */
 export function chatName(chat) {
   return chat === NO_CHAT ? word("no_chat") : titles.value.get(chat) ?? chat;
 }
@@ -238,7 +238,7 @@ export async function refreshStats() {
   }
 }
 
-/** Where the keyboard was in each directory. @type {Map<string, string|undefined>} */
+/** The entry that had the focus in each directory. @type {Map<string, string|undefined>} */
 const left = new Map();
 onLeave(() => left.clear());
 /** The entry on which it is again, in a directory to which somebody returns. @type {string|undefined} */
@@ -294,12 +294,12 @@ async function readGroups() {
     const { groups: found } = await call("shed_group_list");
     groups.value = found.sort((/** @type {any} */ a, /** @type {any} */ b) => compare(a.name, b.name));
   } catch {
-    // Where groups cannot be had, the other places can.
+    // Without groups the other places still work.
   }
 }
 
 window.addEventListener("hashchange", follow);
-// What another window, the model or a colleague did meanwhile.
+// Shows changes that another window, the model or a colleague made meanwhile.
 window.addEventListener("focus", () => session.value?.signed_in && !location.value.view && reload());
 
 let lastNote = 0;
@@ -350,7 +350,7 @@ const BINARY = [
   "tar", "gz", "tgz", "xz", "bz2", "7z", "zst",
 ];
 
-/** Whether a file of such a name is shown as text. @param {string} name */
+/** Returns `true` if a file of such a name is shown as text. @param {string} name */
 export function isText(name) {
   return !BINARY.includes(extension(name));
 }

@@ -11,7 +11,7 @@ import { word } from "./words.js";
 /** Rows that are shown at once. */
 const ROWS = 500;
 
-/** Whether a cell is read as a number. @param {any} value */
+/** Returns `true` if a cell is read as a number. @param {any} value */
 const isNumber = (value) => typeof value === "number" || /^[-+−(]?[\p{Sc}\s]*\d[\d.,'’\s]*([eE][-+]?\d+)?\s*[%\p{Sc})]?$/u.test(value);
 
 /** Which columns hold numbers, most of the first rows say. @param {any[][]} rows @param {number} count */
@@ -138,7 +138,7 @@ export function DatabaseTable({ zone, path, name }) {
     ${shown && html`<${Table} key=${shown.name} head=${shown.columns} rows=${shown.rows} more=${more} sort=${shown.sort} onSort=${sort} label=${shown.name ?? word("query")} />`}`;
 }
 
-/** What is in an archive, each file to be had by itself. */
+/** Contents of an archive, with a download of each file. */
 export function ZipTable({ zone, path, name }) {
   const count = useRef(signal(ROWS)).current;
   const found = useContent(() => read("archive", Object.fromEntries(query(zone, { path }))));

@@ -1,4 +1,4 @@
-// Where entries go: a zone and a folder in it.
+// Target of a move or copy: a zone and a folder in it.
 
 import { html, useEffect } from "./lib/core.js";
 import { place, read } from "./api.js";

@@ -21,7 +21,7 @@ const BATCH_BYTES = 32 * 1024 * 1024;
 /** States in which something is still to come. @type {State[]} */
 const UNFINISHED = ["waiting", "uploading", "interrupted", "paused"];
 
-// What is on its way goes nowhere else; what has arrived of a large file waits for who sent it.
+// Ends transfers when the person leaves; the part of a large file that has arrived waits for that person.
 onLeave(() => transfers.value.filter(({ state }) => UNFINISHED.includes(state)).forEach(abandon));
 const transfers = personal(/** @type {Transfer[]} */ ([]));
 let lastId = 0;
@@ -56,7 +56,7 @@ export async function sendFiles(files, directory = location.value) {
   work();
 }
 
-/** Whether what has a name of these is replaced; null where nothing shall be sent. @param {Sent[]} files @param {import("./state.js").Entry[]} entries */
+/** Returns `true` if existing entries of these names are to be replaced; null if nothing is to be sent. @param {Sent[]} files @param {import("./state.js").Entry[]} entries */
 async function mayReplace(files, entries) {
   const there = new Set(entries.map(({ name }) => name));
   const taken = new Set(files.map(({ name }) => name.split("/")[0]).filter((name) => there.has(name)));
@@ -129,7 +129,7 @@ async function send(transfer, to, files, overwrite) {
   }
 }
 
-/** Whether a person has paused it or given it up. @param {Transfer} transfer */
+/** Returns `true` if a person has paused it or given it up. @param {Transfer} transfer */
 function isStopped({ state }) {
   return state === "paused" || state === "skipped";
 }
@@ -146,14 +146,14 @@ function resume(transfer) {
   work();
 }
 
-/** Nothing more of it is sent. @param {Transfer} transfer */
+/** Stops sending it. @param {Transfer} transfer */
 function abandon(transfer) {
   transfer.state = "skipped";
   transfer.stop.abort();
   transfer.sending?.pause();
 }
 
-/** Nothing more of it is sent, and nothing of it stays. @param {Transfer} transfer */
+/** Stops sending it, and removes the part that has arrived. @param {Transfer} transfer */
 function giveUp(transfer) {
   update(transfer, { state: "skipped" });
   transfer.stop.abort();
