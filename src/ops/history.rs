@@ -62,7 +62,7 @@ pub struct HistoryEntry {
     /// `true` if it was taken back.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     undone: bool,
-    /// What it changed in the files, as `diff -u` writes it.
+    /// Its changes to the files, as `diff -u` writes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
 }
@@ -186,7 +186,7 @@ fn diff(
         if *left == 0 {
             break;
         }
-        // What is no text, or too large, has no difference to show.
+        // A file that is no text, or is too large, has no difference to show.
         let Ok(Some((old, new))) = sides(core, &zone, entry, path) else {
             continue;
         };

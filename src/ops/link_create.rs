@@ -1,6 +1,6 @@
 //! `shed_link_create`: an address that anybody may open, for a file or for bringing files.
 //!
-//! Where the caller has an account in Open WebUI, a file goes there instead, for the caller alone.
+//! If the caller has an account in Open WebUI, a file goes there instead, for the caller alone.
 
 use fileshed_core::chat_host::Task;
 use fileshed_core::extraction::document_text;
@@ -21,7 +21,7 @@ use crate::content_type;
 /// `shed_link_create`
 pub struct LinkCreate;
 
-/// What the link leads to.
+/// Target of the link.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// With upload default uploads
@@ -65,7 +65,7 @@ pub struct Response {
     /// Path of the file or directory; absent for the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
-    /// Whether files are sent to the link instead of taken from it.
+    /// `true` if files are sent to the link, not taken from it.
     upload: bool,
     /// When the link ends; absent where it does not end by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,7 +76,7 @@ pub struct Response {
     /// Downloads that are left; absent without a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     downloads_left: Option<u64>,
-    /// Whether the file shows with the answer; absent where it cannot.
+    /// `true` if the file shows with the answer; absent if it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) attached: Option<bool>,
 }
@@ -248,7 +248,7 @@ fn link_to_workspace(core: &Core, caller: &Caller) -> Result<Reply<Response>, Er
     .noting(relative(core)))
 }
 
-/// What is said of a link where the server does not know its own address.
+/// Returns the note about a link if the server does not know its own address.
 fn relative(core: &Core) -> Option<String> {
     (!core.transfer.has_absolute_links()).then(|| {
         "the administrator has not set `public_url`: the link begins after the address of this server".to_owned()

@@ -12,7 +12,7 @@ pub struct Request {
     file_id: String,
 }
 
-/// What it was.
+/// The link.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Id of the link that has ended.

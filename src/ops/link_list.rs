@@ -40,7 +40,7 @@ pub struct ListedLink {
     source_group: Option<String>,
     /// Path of the file or directory.
     source_path: String,
-    /// Whether files are sent to the link instead of taken from it.
+    /// `true` if files are sent to the link, not taken from it.
     upload: bool,
     /// `true` if it opens with a password only.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -13,7 +13,7 @@ const NAMED: usize = 50;
 /// `shed_undo`
 pub struct Undo;
 
-/// What to take back.
+/// Changes to undo.
 #[derive(Clone, Deserialize, ToSchema)]
 pub struct Request {
     /// Id, or last
@@ -30,7 +30,7 @@ pub struct Request {
     partial: bool,
 }
 
-/// What was taken back.
+/// Undone changes.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// Id by which `shed_undo` takes the undo back; absent where nothing was done.
