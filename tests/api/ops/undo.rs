@@ -516,7 +516,7 @@ fn what_is_locked_or_of_others_stays_and_the_rest_comes_back() {
     assert!(read("open.md").to_string().contains("new"));
     assert!(read("given.md").to_string().contains("new"));
 
-    // What stayed can be taken back when it is free.
+    // Files that were kept can be undone once they are free.
     done(&bob, "shed_lockedit_cancel", &open);
     done(&ada, "shed_lockedit_cancel", &own);
     let data = done(&ada, "shed_undo", &part);

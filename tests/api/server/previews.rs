@@ -1,4 +1,4 @@
-//! What the page shows of files: rows, documents, and what is in an archive.
+//! Tests of the page's previews: rows, documents, and the contents of archives.
 
 use std::io::{Cursor, Write as _};
 

@@ -55,7 +55,7 @@ fn forms_that_are_none() {
         .refused(400, "MISSING_PARAMETER");
     assert!(files(&server, "ada").is_empty());
 
-    // What a lenient client sends is taken: other fields, an empty choice, text before the form.
+    // Forms of lenient clients are accepted: with other fields, an empty choice, or text before the form.
     let lenient = format!(
         "preamble\r\n{field}{}\r\n{}x\r\n--{BOUNDARY}--epilogue",
         head(""),

@@ -104,7 +104,7 @@ fn what_is_no_file_is_said() {
     put(&server.client(), ADDRESS, b"y").refused(401, "UNAUTHORIZED");
 }
 
-/// Names and contents of an archive, as Python reads it; nothing where there is no Python.
+/// Returns the names and contents of an archive, as Python reads it; `None` if there is no Python.
 pub(crate) fn unpacked(archive: &[u8]) -> Option<Value> {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("a.zip");
@@ -167,7 +167,7 @@ fn a_directory_comes_as_an_archive() {
     let url = link.data()["download_url"].as_str().unwrap();
     let found = unpacked(&bytes(url));
     assert_eq!(found.unwrap_or(expected.clone()), expected);
-    // Nothing of it is kept.
+    // The server keeps no copy of the archive.
     let stats = client.call("shed_stats", &json!({}));
     assert_eq!(stats.data()["documents"]["size_bytes"], 300_005);
 }
@@ -261,7 +261,7 @@ fn names_and_types_of_what_comes_out() {
             "filename=\"a_b'c.txt\"; filename*=UTF-8''a%22b%27c.txt",
         ),
     ] {
-        // What is there already may have names that new files may not have.
+        // Existing files may have names that new files may not have.
         let place = server.data().join("shared/Storage/data");
         std::fs::create_dir_all(&place).expect("made");
         std::fs::write(place.join(name), content).expect("written");

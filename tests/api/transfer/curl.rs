@@ -4,7 +4,7 @@ use std::process::Command;
 
 use fileshed_test_support::{Server, skip};
 
-/// Runs curl on an address; status and body, or nothing where there is no curl.
+/// Runs curl on a URL; returns status and body, or `None` if there is no curl.
 fn curl(arguments: &[&str], address: &str) -> Option<(u16, Vec<u8>)> {
     let output = Command::new("curl")
         .args(["-s", "-w", "%{stderr}%{http_code}"])

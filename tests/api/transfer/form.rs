@@ -25,7 +25,7 @@ pub(crate) fn body(files: &[(&str, &[u8])]) -> Vec<u8> {
     body
 }
 
-/// What stands before the content of a file.
+/// Returns the bytes before the content of a file.
 pub(crate) fn head(name: &str) -> String {
     format!(
         "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\
@@ -33,7 +33,7 @@ pub(crate) fn head(name: &str) -> String {
     )
 }
 
-/// What ends a form.
+/// Returns the end of a form.
 pub(crate) fn end() -> String {
     format!("--{BOUNDARY}--\r\n")
 }
@@ -118,7 +118,7 @@ fn below(directory: &Path, name: &str, found: &mut BTreeMap<String, Vec<u8>>) {
         } else if entry.path().extension().is_none_or(|end| end != "lock")
             && !name.ends_with("data/.git")
         {
-            // What is staged may be gone by now.
+            // A staged file may be gone by now.
             if let Ok(content) = std::fs::read(entry.path()) {
                 found.insert(name, content);
             }

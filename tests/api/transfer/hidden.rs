@@ -1,4 +1,4 @@
-//! What whoever has an upload link learns of names that are taken: nothing.
+//! The holder of an upload link does not learn which names are taken.
 
 use serde_json::json;
 
@@ -92,7 +92,7 @@ fn an_upload_link_does_not_tell_which_names_are_taken() {
     same_for_all(&server, &server.client());
     let data = server.data().join("users/ada/Storage/data/full");
     let read = |name: &str| std::fs::read_to_string(data.join(name)).unwrap();
-    // Nothing was replaced, and what was sent is there.
+    // No file was replaced, and the sent files are there.
     for name in ["taken.txt", "file", "folder/x", "Folder (2)/y", "open.txt"] {
         assert_eq!(read(name), "ada's", "{name}");
     }
@@ -136,7 +136,7 @@ fn what_belongs_to_a_database_does_not_come_through_a_link() {
             let answer = send(&server.client(), link, &[(name, b"planted")]);
             answer.refused(400, "INVALID_PATH");
         }
-        // Whoever owns the place may bring what belongs together.
+        // Names that only resemble those of a database are accepted.
         send(
             &server.client(),
             link,

@@ -88,7 +88,7 @@ fn the_quota_holds_over_all_that_arrives_at_once() {
     let file = vec![b'y'; left + 1];
     send(&client, "/files/upload", &[("rest", &file)]).refused(507, "QUOTA_EXCEEDED");
     send(&client, "/files/upload", &[("rest", &file[1..])]).data();
-    // What is replaced makes room for what replaces it.
+    // The space of a replaced file counts as free for the new one.
     let again = "/files/upload?overwrite=true";
     send(&client, again, &[("rest", &file[1..])]).data();
     let stats = client.call("shed_stats", &json!({}));

@@ -63,7 +63,7 @@ browser = start()
 try:
     browser.get(works)
     assert browser.title == "Send files", browser.title
-    # What a screen reader meets: names for both inputs, a live region, no button that does nothing.
+    # Elements for screen readers: names for both inputs, a live region, no button that does nothing.
     for name in ["files", "folder"]:
         assert find(browser, f"label[for={name}]")[0].text
     assert find(browser, "#status")[0].get_attribute("role") == "status"

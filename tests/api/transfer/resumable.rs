@@ -58,7 +58,7 @@ fn used(client: &Client<'_>) -> Value {
     stats.data()["total"]["size_bytes"].clone()
 }
 
-/// What has arrived of uploads and lies beside the zones of a user.
+/// Returns the number of unfinished uploads beside the zones of a user.
 fn arriving(server: &TestApp, user: &str) -> usize {
     let place = server.data().join("users").join(user).join("arriving");
     std::fs::read_dir(place).into_iter().flatten().count()
@@ -114,7 +114,7 @@ fn pieces_become_a_file_in_one_change() {
         b"0123456789"
     );
     assert_eq!(arriving(&server, "ada"), 0);
-    // Who lost the last answer learns that it is done.
+    // A client that lost the last answer learns that the upload is complete.
     assert_eq!(progress(&ada, &address), ("10".into(), "10".into()));
     let log = json!({"zone": "documents", "cmd": "git", "args": ["log", "--format=%s"]});
     let log = ada.call("shed_exec", &log);
@@ -237,7 +237,7 @@ fn space_is_kept_while_it_arrives_and_free_when_it_is_given_up() {
     assert_eq!(speaking(&ada).send("DELETE", &address, b"").status, 204);
     assert_eq!((arriving(&server, "ada"), used(&ada)), (0, json!(0)));
     assert_eq!(speaking(&ada).send("HEAD", &address, b"").status, 404);
-    // What it replaces needs no space a second time.
+    // The space of the replaced file is not needed a second time.
     let whole = vec![7; 2 << 20];
     for _ in 0..2 {
         let address = begun(&create(&ada, "zone=storage&overwrite=true", "a", 2 << 20));

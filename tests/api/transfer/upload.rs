@@ -20,7 +20,7 @@ fn stored(answer: &fileshed_test_support::Answer) -> Vec<(String, bool)> {
 fn files_and_folders_are_stored_as_they_are_sent() {
     let server = many_users().app();
     let client = server.as_user("ada").chat("c1");
-    // What looks like a boundary and is none, and every byte.
+    // Contents with almost a boundary, and with every byte.
     let tricky = format!("\r\n--{}\r\n\r\n--", &form::BOUNDARY[..10]);
     let every: Vec<u8> = (0..=255).cycle().take(100_000).collect();
     let sent: &[(&str, &[u8])] = &[

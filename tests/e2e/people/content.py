@@ -146,7 +146,7 @@ def looked(world: World) -> None:
     check.until("it is refused", lambda: "syntax error" in world.told_by_page())
     counted = world.call("shed_sqlite", zone="storage", path="looked/data.sqlite", query="SELECT count(*) AS number FROM people")
     check.equal("no query changes anything", counted["rows"], [{"number": 2}])
-    # What was refused is told by the browser, too.
+    # The browser, too, reports the refused request.
     world.errors()
 
     world.open("storage/looked?open=pack.zip")
