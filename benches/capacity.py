@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the server takes with more users, machines and distance than can be run here.
+"""Model of the server's throughput with more users, machines and distance than can be run here.
 
     capacity.py [--<assumption> <number>]... [--check [--calls <number>]]
 
@@ -281,7 +281,7 @@ def compared(costs, calls, count):
 
 
 def check(costs, calls, count):
-    """Whether formulas and simulation agree."""
+    """Returns True if formulas and simulation agree."""
     rows = []
     for name, expected, found in compared(costs, calls, count):
         tolerance = TOLERANCE_OF_95 if name.endswith(OF_95) else TOLERANCE

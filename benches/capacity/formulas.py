@@ -21,8 +21,8 @@ def changed(costs, **values):
 
 
 def steps(call, costs, has_lease):
-    """What a call does, in order: `cpu` with its time, `hold` of a connection with its statements and
-    whether the last one is flushed, `lock`, `file`, `unlock`. One list for formulas and simulation."""
+    """Returns the steps of a call, in order: `cpu` with its time, `hold` of a connection with its statements
+    and whether the last one is flushed, `lock`, `file`, `unlock`. One list for formulas and simulation."""
     opening = [("hold", 1, False)] * call["before"]
     work = [("hold", 1, False)] * call.get("locked", 0) + [("file",)] * call.get("files", 0)
     work += [("hold", count, True) for count in call.get("transactions", [])]
@@ -63,7 +63,8 @@ def queue(arrivals, service, servers, variation=1.0):
 
 
 def percentile(share, wait, chance):
-    """What so many wait at most: who has to wait waits about exponentially long."""
+    """Returns the wait that a proportion `chance` of all calls does not exceed. The wait of the `share` that
+    has to wait is about exponentially distributed."""
     return 0.0 if chance <= 1 - share else wait / chance * math.log(chance / (1 - share))
 
 
@@ -134,7 +135,7 @@ class Plant:
         return queue(arrivals, mean, servers, variation)
 
     def hold(self, statements, is_flushed):
-        """How long a connection is held."""
+        """Returns the time for which a connection is held."""
         costs = self.costs
         time = statements * (costs.rtt + costs.pg_statement + self.database[1])
         return time + (costs.pg_commit + self.commit if is_flushed else 0)

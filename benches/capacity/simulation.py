@@ -15,7 +15,7 @@ ENDING = 0.05
 
 
 class Clock:
-    """What happens next."""
+    """The queue of future events."""
 
     def __init__(self):
         self.now = 0.0
@@ -185,7 +185,7 @@ def arrivals(clock, rate, count, call):
 
 
 class Machines:
-    """What a call meets."""
+    """The machines that a call uses."""
 
     def __init__(self, costs, instances):
         self.clock = clock = Clock()
@@ -275,7 +275,7 @@ def zone(costs, inside, rate, count):
 
 
 def time_alone(costs, step):
-    """What a step takes where nobody else is."""
+    """Returns the time of a step without any other load."""
     if step[0] == "cpu":
         return random_time(step[1])
     if step[0] == "file":
