@@ -94,7 +94,7 @@ class World:
         return answer.json().get("id", "") if answer.status == 200 else ""
 
     def runs(self, token: str) -> bool:
-        """Whether a line of the user still runs."""
+        """Returns True if a command of the user still runs."""
         answer = web.request("GET", f"{self.server.url}/terminal/execute", token=token)
         return any(process["status"] == "running" for process in answer.json())
 
@@ -152,7 +152,7 @@ def attack(world: World, one: Callable[[], None]) -> threading.Thread:
 
 
 def calls(world: World, token: str) -> dict[str, Callable[[], web.Response]]:
-    """What the quiet user does."""
+    """The calls of the quiet user."""
     server = world.server
     note = {"zone": "storage", "path": "a.txt", "content": "x"}
     return {

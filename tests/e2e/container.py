@@ -129,7 +129,7 @@ def specification(program: Path, seccomp: dict, way: str, environment: dict) -> 
 
 
 def run(runtime: list[str], bundle: Path, name: str, what: dict) -> tuple[dict, dict, str]:
-    """What the server says of itself, how a line ended, and what doctor says."""
+    """Runs the container; returns the server's status, the result of a command, and the output of doctor."""
     (bundle / "config.json").write_text(json.dumps(what))
     made = f"fileshed-{name}-{os.getpid()}"
     ended = subprocess.run([*runtime, "run", "--bundle", str(bundle), made],

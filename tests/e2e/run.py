@@ -57,7 +57,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _test(version: versions.Version, program: Path, arguments: argparse.Namespace) -> int:
-    """How much failed."""
+    """Tests one version; returns the number of failures."""
     try:
         python = _installed(version)
     except install.Missing as missing:
@@ -81,7 +81,7 @@ def _installed(version: versions.Version) -> Path:
 
 
 def _run(world: World, plan: scenarios.Plan, only: str | None) -> int:
-    """How many scenarios failed."""
+    """Runs the scenarios; returns the number of failures."""
     failed = 0
     for naming, listed in plan.items():
         chosen = [scenario for scenario in listed if only in (None, scenarios.name(scenario))]

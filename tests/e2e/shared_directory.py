@@ -32,7 +32,7 @@ def ask(address: str, operation: str, **arguments) -> dict:
 
 
 def call(address: str, operation: str, **arguments) -> dict:
-    """What a good and whole answer says."""
+    """Returns the data of a successful and complete answer."""
     said = ask(address, operation, **arguments)
     if not said["success"]:
         print(f"{operation} {arguments}: {said['error']}", flush=True)
@@ -43,7 +43,7 @@ def call(address: str, operation: str, **arguments) -> dict:
 
 
 class Zone:
-    """What must be in a zone, and the servers by turns."""
+    """The files that a zone must have, and the servers in turn."""
 
     def __init__(self, name: str, addresses: list[str], place: Path):
         self.name, self.addresses, self.place = name, addresses, place

@@ -73,7 +73,7 @@ class Machine:
             self._unpack()
 
     def library_path(self) -> str:
-        """Where the libraries of what is unpacked are."""
+        """Returns the directory of the unpacked libraries."""
         return str(self.unpacked / "usr/lib/x86_64-linux-gnu")
 
     def run(self, script: str, *, seconds: int, memory: int = 3072, clock: str = "", keep: bool = False,

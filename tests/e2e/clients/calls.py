@@ -132,7 +132,7 @@ def filled(arguments: dict, known: dict[str, str]) -> dict:
 
 
 def learned(tool: str, answer: dict) -> dict[str, str]:
-    """What an answer says that a later call needs."""
+    """Returns the values of an answer that a later call needs."""
     if tool == "shed_link_list":
         # A table in CSV, whose first column is the id.
         return {"link": answer["files"].splitlines()[1].split(",")[0]}

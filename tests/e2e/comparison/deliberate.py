@@ -1,4 +1,5 @@
-"""Where fileshed answers otherwise than open-terminal, and why. A line that no longer differs fails."""
+"""Deliberate differences between the answers of fileshed and open-terminal, with the reasons. A line that no
+longer differs fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How two answers differ, one line a difference."""
+"""Differences between two answers, one line each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both servers are asked, in this order. Each step finds what the earlier ones left."""
+"""Requests to both servers, in this order. Each step finds what the earlier ones left."""
 
 from __future__ import annotations
 

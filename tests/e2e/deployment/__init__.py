@@ -1,1 +1,1 @@
-"""What is deployed, part by part."""
+"""Tests of deployments, part by part."""

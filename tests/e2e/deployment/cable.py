@@ -57,7 +57,7 @@ class Cable:
         subprocess.run([self._ip, "netns", "delete", self.name], capture_output=True)
 
     def inside(self) -> list[str]:
-        """What begins a command that runs in the network at the other end."""
+        """Returns the beginning of a command that runs in the network at the other end."""
         return [self._ip, "netns", "exec", self.name]
 
     def cut(self) -> None:

@@ -44,7 +44,7 @@ def _run(what: str, command: list, directory: Path, **more: object) -> str:
 
 
 def _documents(text: str) -> list[dict]:
-    """What is in a YAML file, read by a Python that has the package for it."""
+    """Returns the documents of a YAML file, read by a Python that has the package for it."""
     for python in (sys.executable, "/usr/bin/python3"):
         try:
             done = subprocess.run([python, "-c", _READ_YAML], input=text, capture_output=True, text=True)
@@ -57,7 +57,7 @@ def _documents(text: str) -> list[dict]:
 
 
 def _settings(directory: Path, secrets: Path, environment: dict[str, str]) -> str:
-    """What the program makes of its variables."""
+    """Returns the settings that the program derives from its variables."""
     environment = {name: SECRETS.sub(f"{secrets}/", value) for name, value in environment.items()}
     return _run(
         "fileshed config", [fileshed.binary(), "config"], directory, env={"PATH": os.environ["PATH"], **environment}
@@ -71,7 +71,7 @@ def _number(settings: str, name: str) -> int:
 
 
 def _ends_in_time(settings: str, grace: int) -> None:
-    """What drains, and then the longest command, is over before the server is killed."""
+    """The server has drained, and its longest command has ended, before it is killed."""
     needed = _number(settings, "instance.drain_seconds") + _number(settings, "exec_timeout_max")
     check.that(f"{grace} s are enough to end", grace > needed, needed)
 
@@ -157,7 +157,7 @@ def _validated(*files: Path) -> None:
 
 
 def _objects(directory: Path, place: Path, objects: dict[tuple[str, str], dict]) -> None:
-    """What names another object names one that is there."""
+    """Every reference from one object to another names an existing one."""
     workloads = {name: one for (kind, name), one in objects.items() if kind in ("StatefulSet", "Deployment")}
     labels = [one["spec"]["template"]["metadata"]["labels"] for one in workloads.values()]
     for (kind, name), one in objects.items():

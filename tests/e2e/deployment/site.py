@@ -19,7 +19,7 @@ KEY, TERMINAL_KEY = "8f14e45fceea167a5a36", "c9f0f895fb98ab9159f5"
 
 
 def as_user(user: str, **more: str) -> dict[str, str]:
-    """How a gateway calls for a user."""
+    """Returns the headers of a gateway that calls for a user."""
     named = {"Authorization": f"Bearer {KEY}", "X-OpenWebUI-User-Id": user}
     return {**named, "X-OpenWebUI-Chat-Id": "chat", **more}
 
@@ -88,7 +88,7 @@ class Site:
         return self._process.log.read_text(errors="replace").splitlines()
 
     def has_served(self, names: Iterable[str]) -> bool:
-        """Whether these servers get what is asked, and no others."""
+        """Returns True if requests reach these servers, and no others."""
         seen = {self.server_of(f"somebody-{number}") for number in range(20)}
         return seen == set(names)
 
@@ -107,7 +107,7 @@ class Site:
         return next(user for user in users if self.server_of(user) == server)
 
     def call(self, user: str, operation: str, **arguments: object) -> dict:
-        """What a good and whole answer says."""
+        """Returns the data of a successful and complete answer."""
         answer = web.request("POST", f"{self.url}/{operation}", headers=as_user(user), document=arguments)
         check.equal(f"{operation}: {answer.text}", answer.status, 200)
         data = answer.json()["data"]

@@ -1,4 +1,4 @@
-"""What goes through the proxy, while servers come and go."""
+"""Traffic through the proxy, while servers come and go."""
 
 from __future__ import annotations
 
@@ -287,7 +287,7 @@ def a_server_that_is_told_to_stop(site: Site) -> None:
 
 
 def _runs(word: str) -> bool:
-    """Whether a command has this argument."""
+    """Returns True if a running command has this argument."""
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if word.encode() in place.read_bytes().split(b"\0"):

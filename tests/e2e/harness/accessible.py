@@ -1,4 +1,4 @@
-"""What is on a page as people find it: by role and label, as the browser tells screen readers."""
+"""Elements of a page as people find them: by role and label, as the browser tells screen readers."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Accessible:
         return len(self._nodes(role, name))
 
     def names(self, role: str) -> list[str]:
-        """What the page calls everything of a role, in its order."""
+        """Returns the labels of all elements of a role, in the order of the page."""
         return [node["name"]["value"] for node in self._nodes(role, None)]
 
     def see(self, role: str, name: str | None = None, inside: Place | None = None) -> dict:
-        """What has this role and label, as soon as it is there."""
+        """Waits for an element with this role and label, and returns it."""
         found = check.until(
             lambda: f"there is a {role} {name or ''}; there are {self.names(role)[:40]}",
             lambda: self._nodes(role, name, inside),
@@ -67,25 +67,25 @@ class Accessible:
         return _states(self.see(role, name)).get(which)
 
     def names_where(self, role: str, which: str) -> list[str]:
-        """What everything of a role is called that is in a state, such as `checked`."""
+        """Returns the labels of all elements of a role that are in a state, such as `checked`."""
         is_so = lambda node: _states(node).get(which) in (True, "true")
         return [node["name"]["value"] for node in self._nodes(role, None) if is_so(node)]
 
     def value(self, role: str, name: str) -> str:
-        """What is in a field, or how far something is."""
+        """Returns the value of a field or of a progress bar."""
         return self.see(role, name)["value"]["value"]
 
     def says(self, text: str) -> bool:
-        """Whether this text is to be read somewhere, by itself."""
+        """Returns True if this text can be read somewhere, by itself."""
         return bool(self._nodes("StaticText", text))
 
     def text(self, role: str, name: str | None = None) -> str:
-        """What can be read inside; nothing where it is not there."""
+        """Returns the text inside an element; empty if there is no such element."""
         nodes = self._nodes(role, name)
         return self._ask(nodes[-1], "function () { return this.innerText; }") or "" if nodes else ""
 
     def _ask(self, node: dict, function: str, *arguments: object) -> object:
-        """What a function of the page says of something; nothing where it is gone."""
+        """Returns the result of a function of the page for an element; None if the element is gone."""
         from selenium.common.exceptions import WebDriverException
 
         try:
@@ -102,8 +102,8 @@ class Accessible:
         return found["result"].get("value")
 
     def ask(self, role: str, name: str | None, function: str) -> object:
-        """What a function says of something that people see and that has no state for it, such as
-        whether a picture was decoded."""
+        """Returns the result of a function for an element that people see, for example whether a picture was
+        decoded, which is no state of it."""
         return self._ask(self.see(role, name), function)
 
     def _middle(self, node: dict) -> tuple[float, float] | None:

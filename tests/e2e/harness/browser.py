@@ -52,7 +52,7 @@ const done = arguments[0], frame = () => new Promise(requestAnimationFrame);
 
 
 def missing() -> str:
-    """What is not there of all that this needs."""
+    """Returns the names of missing programs and packages."""
     needs = {
         "chromium": any(shutil.which(name) for name in _CHROMIUM),
         "chromium-driver": shutil.which("chromedriver"),
@@ -105,11 +105,11 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
     def touch(self, enabled: bool) -> None:
-        """Whether the pointer is a finger."""
+        """Makes the pointer a finger, or a mouse again."""
         self.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": enabled, "maxTouchPoints": 1})
 
     def events(self, name: str) -> list[dict]:
-        """What the browser said in events of this name since it was last asked."""
+        """Returns the browser's events of this name since the last call."""
         said = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         return [event["params"] for event in said if event["method"] == name]
 
@@ -122,7 +122,7 @@ class Browser:
         self.driver.get(address)
 
     def run(self, script: str, *arguments: str):
-        """What a script of the page comes to; it calls its last argument with that."""
+        """Runs a script of the page, and returns the value with which it calls its last argument."""
         return self.driver.execute_async_script(script, *arguments)
 
     def see(self, selector: str, text: str = ""):
@@ -134,7 +134,7 @@ class Browser:
         return found[-1]
 
     def count(self, selector: str, text: str = "") -> int:
-        """How many of these show now."""
+        """Returns the number of such elements that are visible now."""
         return len(self.driver.execute_script(_VISIBLE, selector, text))
 
     def reload(self) -> None:

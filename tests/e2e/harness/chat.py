@@ -17,7 +17,7 @@ _ERROR = re.compile(r"HTTP error (\d+): (.*)", re.DOTALL)
 
 @dataclasses.dataclass
 class Result:
-    """What the model was told about one call."""
+    """The result of one call, as the model got it."""
 
     text: str
 

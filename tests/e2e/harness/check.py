@@ -1,4 +1,4 @@
-"""What a scenario says about what it sees. The first thing that does not hold ends the scenario."""
+"""Checks of a scenario. The first one that fails ends the scenario."""
 
 from __future__ import annotations
 

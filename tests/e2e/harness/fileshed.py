@@ -17,7 +17,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 def target() -> Path:
-    """Where builds go."""
+    """Returns the directory of builds."""
     return REPOSITORY / os.environ.get("CARGO_TARGET_DIR", "target")
 
 

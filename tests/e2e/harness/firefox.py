@@ -49,7 +49,7 @@ _SETTINGS = {
 
 
 def missing() -> str:
-    """What is not there of all that this needs."""
+    """Returns the names of missing programs."""
     return "" if _program() else "firefox-esr"
 
 
@@ -58,7 +58,7 @@ def _program() -> str | None:
 
 
 class Refused(Exception):
-    """What Firefox answers to what it cannot do."""
+    """Firefox refused a command."""
 
 
 class Firefox:
@@ -115,7 +115,7 @@ class Firefox:
         return self._tell("WebDriver:ExecuteScript", script=text, args=list(arguments))
 
     def find(self, role: str, name: str | None = None) -> list[str]:
-        """What the window shows of this role, by the label that screen readers are told."""
+        """Returns the visible elements of this role, by the label that screen readers are told."""
         try:
             found = [element[_ELEMENT] for element in self.script(_FOUND, _ROLES[role])]
             label = lambda element: self._tell("WebDriver:GetComputedLabel", id=element)
@@ -125,7 +125,7 @@ class Firefox:
             return []
 
     def labels(self, role: str) -> list[str]:
-        """What everything of a role is called."""
+        """Returns the labels of all elements of a role."""
         try:
             return [self._tell("WebDriver:GetComputedLabel", id=element) for element in self.find(role)]
         except Refused:

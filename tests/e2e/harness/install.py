@@ -36,7 +36,7 @@ _NO_INDEX = re.compile(
 
 
 class Missing(Exception):
-    """What this machine does not have, so that the version cannot be tested here."""
+    """A program or package is missing on this machine, so that the version cannot be tested here."""
 
 
 class NotInstalled(Exception):
@@ -44,7 +44,7 @@ class NotInstalled(Exception):
 
 
 def program(name: str) -> str:
-    """Where a program of this machine is, also one for administrators."""
+    """Returns the path of a program of this machine, also of one for administrators."""
     found = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
     if not found:
         raise Missing(f"{name} is not installed")
@@ -89,7 +89,7 @@ def package(requirement: str, directory: Path) -> Path:
 
 
 def _works(python: Path) -> bool:
-    """Whether the Python that the environment was made with is still there."""
+    """Returns True if the Python of the environment is still there."""
     try:
         return subprocess.run([python, "-c", ""], check=False).returncode == 0
     except OSError:
@@ -123,7 +123,7 @@ def _install(python: Path, *arguments: str) -> None:
 
 
 def _run(command: list) -> str:
-    """What the program printed."""
+    """Returns the output of the program."""
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         shown = " ".join(map(str, command[:6]))

@@ -106,7 +106,7 @@ class Model:
         self._server.server_close()
 
     def script(self, question: str, turns: list[Turn] | Steps, final: Final = "Done.") -> Script:
-        """What to do when a user asks this."""
+        """Sets the script for a question of a user."""
         script = Script(turns, final)
         with self._lock:
             self._scripts[question] = script
@@ -141,7 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_arguments: object) -> None:
-        """Nothing: the requests are kept."""
+        """Prints nothing, because the requests are kept."""
 
     def do_GET(self) -> None:
         self._send({"object": "list", "data": [{"id": NAME, "object": "model", "owned_by": "test"}]})

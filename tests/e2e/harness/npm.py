@@ -20,7 +20,7 @@ _NO_REGISTRY = re.compile(
 
 
 class Programs:
-    """What a package brings, and the Node that runs it."""
+    """The programs of a package, and the Node that runs them."""
 
     def __init__(self, directory: Path):
         modules = directory / "node_modules"

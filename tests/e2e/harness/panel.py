@@ -34,7 +34,7 @@ return [...(shown?.children ?? [])].map((row) => row.textContent).join('\\n');
 
 
 def usable(world: World) -> bool:
-    """Whether this machine and this Open WebUI have what it takes; otherwise it is said."""
+    """Returns True if this machine and this Open WebUI meet the requirements; otherwise prints the reason."""
     if not world.version.has_terminals:
         print(f"SKIP: Open WebUI {world.version.number}: terminals are tested with later ones", flush=True)
         return False
@@ -88,15 +88,15 @@ class Panel:
         self._browser.click_on("the files can be read again", lambda: self._browser.find(f"{_PANEL} button[aria-label=Refresh]"))
 
     def act(self, item: str) -> None:
-        """What the menu of the folder offers."""
+        """Chooses an item of the folder's menu."""
         self._menu(lambda: self._browser.see("button[aria-label=Actions]"), item)
 
     def act_on(self, name: str, item: str) -> None:
-        """What the menu of an entry offers."""
+        """Chooses an item of an entry's menu."""
         self._menu(lambda: self._part(name, "button[aria-label=More]"), item)
 
     def can(self, item: str) -> bool:
-        """Whether the menu of the folder lets one do this."""
+        """Returns True if the item of the folder's menu is enabled."""
         self._browser.idle()
         self._browser.click("button[aria-label=Actions]")
         enabled = self._browser.see("button", item).is_enabled()
@@ -141,7 +141,7 @@ class Panel:
         self.gone(name)
 
     def open_shell(self) -> None:
-        """What is typed before the shell asks for it is lost."""
+        """Opens the shell and waits for its prompt, because earlier input is lost."""
         self._browser.click("button[title='Expand terminal']")
         check.until("the shell asks for a line", lambda: self.screen().strip())
 
@@ -149,7 +149,7 @@ class Panel:
         self._browser.find(".xterm-helper-textarea").send_keys(f"{line}\n")
 
     def screen(self) -> str:
-        """What the shell or a process shows."""
+        """Returns the text that the shell or a process shows."""
         return self._driver.execute_script(_SCREEN).replace("\xa0", " ")
 
     def shows(self, text: str) -> None:

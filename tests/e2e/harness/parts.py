@@ -9,7 +9,7 @@ from . import check, install
 
 
 def attempt(program: str, name: str, part: Callable[[], object]) -> bool:
-    """Whether a part went well, or is skipped by name because something is missing."""
+    """Runs a part; returns True if it succeeds, or is skipped by name because something is missing."""
     begun = time.monotonic()
     try:
         part()

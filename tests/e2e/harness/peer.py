@@ -13,7 +13,7 @@ VERSION = "0.14.5"
 
 
 def program(directory: Path) -> Path:
-    """What OPEN_TERMINAL_BIN names, or a fresh one from the package index."""
+    """Returns the program that OPEN_TERMINAL_BIN names, or a fresh one from the package index."""
     named = os.environ.get("OPEN_TERMINAL_BIN")
     if named:
         return Path(named).resolve()

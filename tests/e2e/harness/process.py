@@ -55,7 +55,7 @@ class Process:
         self._child.terminate()
 
     def status(self) -> int | None:
-        """How it ended, if it did."""
+        """Returns its exit status, if it has ended."""
         return self._child.poll()
 
     def stop(self, by: signal.Signals = signal.SIGTERM) -> None:

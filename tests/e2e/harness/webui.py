@@ -20,7 +20,7 @@ PASSWORD = "correct horse battery staple"
 
 
 class Naming(enum.Enum):
-    """How Open WebUI names its users to all its servers, by its environment."""
+    """Ways in which Open WebUI names its users to all its servers, set by its environment."""
 
     SIGNED = "in a signed token"
     PLAIN = "in plain headers"

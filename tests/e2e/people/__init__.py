@@ -1,4 +1,4 @@
-"""What a person does on the page, one function each."""
+"""Actions of a person on the page, one function each."""
 
 from __future__ import annotations
 

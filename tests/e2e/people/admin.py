@@ -1,4 +1,4 @@
-"""What an administrator does."""
+"""Actions of an administrator."""
 
 from __future__ import annotations
 

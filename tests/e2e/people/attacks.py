@@ -1,4 +1,4 @@
-"""What files and names may try."""
+"""Attacks by the content and the names of files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LOADED = "return document.readyState === 'complete' && [...document.images].eve
 
 
 def attacks(world: World) -> None:
-    """Nothing of a file runs in the page, whatever it and its name hold."""
+    """No part of a file runs in the page, whatever its content and its name."""
     for name, content in ATTACKS.items():
         world.store("storage", f"attack/{name}", content)
     # No operation makes such a name, but an administrator's copy may bring it.

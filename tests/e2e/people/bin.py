@@ -1,4 +1,4 @@
-"""What was deleted."""
+"""The bin: deleted entries, and their return."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from people.world import World
 
 
 def bin(world: World) -> None:
-    """What is deleted in the storage comes back: at once, or out of the bin, one by one or together."""
+    """Entries deleted in the storage come back: at once, or out of the bin, one by one or together."""
     with world.another(api_keys="", bin_days="30") as here:
         page = here.page
         for name in ("a.txt", "b.txt", "c.txt"):

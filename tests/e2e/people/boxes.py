@@ -37,7 +37,7 @@ _SELECTORS = (
 
 
 def fit(world: World, where: str) -> None:
-    """Nothing sticks out of its row or of the window, and no icon is larger than its line."""
+    """Every element stays within its row and the window, and no icon is larger than its line."""
     world.settle()
     faults = world.script(f"return ({_FAULTS})()")
     check.that(f"everything fits: {where}", not faults, "\n    ".join(faults[:12]))

@@ -1,4 +1,4 @@
-"""What was changed, by answers, and back."""
+"""The list of changes, by answers, and their undo."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def changes(world: World) -> None:
 
 
 def undone(world: World) -> None:
-    """What a person does on the page is undone at once: a rename, a move, an upload and a save."""
+    """A person's own changes on the page are undone at once: a rename, a move, an upload and a save."""
     with world.another(api_keys="") as here:
         page = here.page
         for name in ("a.txt", "b.txt"):

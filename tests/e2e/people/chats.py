@@ -11,7 +11,7 @@ from people.world import World
 
 
 def uploads(world: World) -> None:
-    """What was brought into each chat is found, read, kept and deleted, in that chat."""
+    """The uploads of each chat are found, read, kept and deleted, in that chat."""
     with world.another(api_keys="", uploads_retention_days="5", bin_days="30") as here:
         page = here.page
         for chat, name in (("trip", "ticket.txt"), ("trip", "old.txt"), ("trip", "sub/map.txt"), ("a/b: étude", "odd.txt")):
@@ -106,5 +106,5 @@ def _content(here: World, chat: str, path: str) -> bytes | None:
 
 
 def _path(here: World) -> list[str]:
-    """Where the page says that it is."""
+    """Returns the path that the page shows."""
     return here.page.text("navigation", "Path").split("\n")

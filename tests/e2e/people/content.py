@@ -1,4 +1,4 @@
-"""What is in a file: shown, edited, and as it was."""
+"""The content of a file: shown, edited, and in earlier versions."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def preview(world: World) -> None:
 
 
 def looked(world: World) -> None:
-    """What is in workbooks, documents, notebooks, databases, archives, pages and large files is seen without
-    another program."""
+    """The contents of workbooks, documents, notebooks, databases, archives, pages and large files are seen
+    without another program."""
     page = world.page
     rows = [[number, f"name {number}"] for number in range(700)]
     world.store("storage", "looked/book.xlsx", samples.workbook({"Few": [["month", "sum"], ["May", 12]], "Many": rows}))
@@ -177,7 +177,7 @@ def played(world: World) -> None:
 
 
 def _frame_kind(world: World) -> str:
-    """What the browser takes the first frame of the page for."""
+    """Returns the type of the first frame of the page, as the browser sees it."""
     from selenium.common.exceptions import WebDriverException
 
     driver = world.window.driver
@@ -262,7 +262,7 @@ def edit(world: World) -> None:
 
 
 def history(world: World) -> None:
-    """What a file was is shown, with who changed it and how, and brought back."""
+    """Earlier versions of a file are shown, with who changed it and how, and brought back."""
     page = world.page
     world.store("documents", "past/plan.md", b"first\n")
     written_in_chat(world, "past/plan.md", "second\n")
@@ -297,7 +297,7 @@ def history(world: World) -> None:
 
 
 def ways(world: World) -> list[str]:
-    """Who changed what the history shows, and how, the latest first."""
+    """Returns the author and the way of each version in the history, the latest first."""
     versions = [name for name in world.page.names("heading") if " · " in name]
     return [" · ".join(name.split(" · ")[1:]) for name in versions]
 

@@ -1,4 +1,4 @@
-"""What people do in any file manager: look in their own way, copy, paste and drag, come back to where they were."""
+"""Habits from any file manager: look in one's own way, copy, paste and drag, come back to where one was."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def arranged(world: World) -> None:
 
 
 def carried(world: World) -> None:
-    """What is copied, cut or dragged arrives in another folder and in another zone, and comes back."""
+    """Entries that are copied, cut or dragged arrive in another folder and in another zone, and come back."""
     page = world.page
     for name in ("one.txt", "two.txt", "inner/three.txt"):
         world.store("storage", f"carried/{name}", name.encode())
@@ -137,7 +137,7 @@ def returning(world: World) -> None:
 
 
 def drafts(world: World) -> None:
-    """What was typed comes back after a reload; who left an editor keeps nobody from the file."""
+    """Unsaved text comes back after a reload; a person who left an editor does not block the file."""
     page = world.page
     world.store("documents", "drafts/note.md", b"before\n")
     world.open("documents/drafts?open=note.md")

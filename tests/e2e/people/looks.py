@@ -1,4 +1,4 @@
-"""How the page looks, in which language, and how fast."""
+"""The look of the page, its language, and its speed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ASSETS = 400_000
 
 
 def shown(world: World) -> None:
-    """What a place looks like that has been used for a while."""
+    """The look of a directory that has been used for a while."""
     world.store("storage", "Project/Reports/2026.md", b"# 2026\n")
     world.store("storage", "Project/Photos/one.jpg", b"x")
     for name, size in (("Budget 2026.csv", 1200), ("Contract.pdf", 182_000), ("analysis.py", 3400), ("customers.sqlite", 90_000),

@@ -50,7 +50,7 @@ const [one, other, done] = arguments;
 
 
 def same(world: World, view: str) -> None:
-    """What is shown looks as it did when somebody looked at it and accepted it."""
+    """The view looks like the picture of it that somebody has accepted."""
     if not world.compares_pixels:
         return
     found = subprocess.run([install.program("fc-match"), FONT], capture_output=True, text=True).stdout

@@ -20,7 +20,7 @@ def programs() -> npm.Programs:
 
 
 def provider(world: World) -> None:
-    """Who is known to a provider signs in there, by authorization code with PKCE, and nobody by half of it."""
+    """A user whom a provider knows signs in there, by authorization code with PKCE, and nobody by half of it."""
     installed = programs()
     issuer = f"http://{LOOPBACK}:{free_port()}"
     with world.another(oidc_issuer=issuer, oidc_client_id=CLIENT) as here:

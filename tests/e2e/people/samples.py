@@ -75,7 +75,7 @@ def known_extensions() -> set[str]:
 
 
 def _of(extension: str) -> bytes:
-    """What a file of this extension holds."""
+    """Returns the content of a file of this extension."""
     media = {
         "png": "picture.png", "jpg": "picture.jpg", "jpeg": "picture.jpg", "webp": "picture.webp", "avif": "picture.avif",
         "mp4": "film.mp4", "m4v": "film.mp4", "mov": "film.mp4", "webm": "film.webm", "mkv": "film.webm",

@@ -1,4 +1,4 @@
-"""What is found."""
+"""The search and its results."""
 
 from __future__ import annotations
 

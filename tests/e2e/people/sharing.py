@@ -1,4 +1,4 @@
-"""What others get: links, groups, tokens."""
+"""Access for others: links, groups, tokens."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def together(world: World) -> None:
 
 
 def ownership(world: World) -> None:
-    """Whose the files of a group are, who is in it, and a file that is given away."""
+    """The owners of a group's files, its members, and a file that is given away."""
     with world.another(groups="local") as here:
         page, window = here.page, here.window
         here.told("group", "create", "--name", "Team", "--members", "ada,bob")
@@ -288,7 +288,8 @@ def tokens(world: World) -> None:
 
 
 def departure(world: World) -> None:
-    """Who signs in after somebody else finds nothing of theirs, even while the server does not answer."""
+    """A user who signs in after somebody else sees none of that person's data, even while the server does not
+    answer."""
     with world.another() as here:
         page, driver = here.page, here.window.driver
         here.told("token", "create", "--user", "ada", "--label", "backup")

@@ -1,4 +1,4 @@
-"""What lies over a list or in its place: everything fits, at a desk and on a phone."""
+"""Views over a list or in its place: everything fits, at a desk and on a phone."""
 
 from __future__ import annotations
 

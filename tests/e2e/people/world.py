@@ -1,4 +1,4 @@
-"""What a scenario has: a server, a window on its page, and what can be seen and done there."""
+"""The world of a scenario: a server, a window on its page, and functions to see and act there."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ class World:
         return self.window.driver.execute_script(text, *arguments)
 
     def errors(self) -> list[str]:
-        """What the browser reported since it was last asked: errors of scripts, requests that failed, and what
-        a policy forbids."""
+        """Returns the browser's reports since the last call: errors of scripts, failed requests, and breaches
+        of a policy."""
         return self.window.errors()
 
     def settle(self) -> None:
@@ -127,7 +127,7 @@ class World:
                     self.window.open("about:blank")
 
     def told(self, *arguments: str) -> str:
-        """What the program says at the command line."""
+        """Runs the program at the command line, and returns its output."""
         done = self.server.run(*arguments)
         check.equal(f"{arguments}: {done.stderr}", done.returncode, 0)
         return done.stdout.strip()
@@ -157,7 +157,7 @@ class World:
         self.window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
     def fits(self) -> None:
-        """Nothing is wider than the screen."""
+        """The page is not wider than the screen."""
         fits = self.script("return document.documentElement.scrollWidth <= innerWidth")
         check.that("nothing is wider than the screen", fits)
 
@@ -207,6 +207,6 @@ class World:
 
 
 def _entries(boxes: list[str]) -> list[str]:
-    """What these boxes select, one entry each."""
+    """Returns the names of the entries that these boxes select."""
     names = [name.removeprefix("Select ") for name in boxes]
     return [name for name in names if name != "all"]

@@ -1,4 +1,4 @@
-"""What is proved, one topic each. A scenario is a module with `run(world)`."""
+"""Scenarios, one topic each. A scenario is a module with `run(world)`."""
 
 from __future__ import annotations
 

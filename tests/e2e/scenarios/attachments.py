@@ -1,4 +1,4 @@
-"""What people attach to a chat comes into its uploads, and nothing of anybody else."""
+"""The attachments of a chat come into its uploads, and those of nobody else."""
 
 from __future__ import annotations
 

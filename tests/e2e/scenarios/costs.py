@@ -1,5 +1,5 @@
-"""What flows of people cost, in one table: calls, failed calls, and tokens of the calls and of what the
-model is told about them (four characters count as one).
+"""Table of the costs of flows: calls, failed calls, and tokens of the calls and of their results as the model
+reads them (four characters count as one).
 
 FILESHED_WRITE_COSTS=now writes the columns `now` of work.md instead of comparing with them;
 FILESHED_WRITE_COSTS=before writes the columns `before`, with an older program in FILESHED_BIN, and a flow

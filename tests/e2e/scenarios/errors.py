@@ -1,4 +1,4 @@
-"""What goes wrong reaches the model with the call to make instead."""
+"""Failures reach the model with the call to make instead."""
 
 from __future__ import annotations
 

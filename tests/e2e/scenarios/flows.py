@@ -99,7 +99,7 @@ def _table(play: Play) -> None:
 
 
 def _read(play: Play) -> None:
-    """What does the attached note say?"""
+    """Read an attached note."""
     read = {"zone": "uploads", "cmd": "cat", "args": ["notes.txt"]}
     [told] = play.ask(play.world.webui.ada, ("shed_exec", read), notes__txt=b"The meeting is at noon.\n")
     check.that("it is told", "at noon" in told.text, told.text)

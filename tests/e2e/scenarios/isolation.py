@@ -33,7 +33,7 @@ def run(world: World) -> None:
 
 
 def _chats(world: World, fileshed: Fileshed) -> None:
-    """What came into one chat is not in another of the same user."""
+    """A file that came into one chat is not in another chat of the same user."""
     ada = world.webui.ada
     list_uploads = [[("shed_tree", {"zone": "uploads"})]]
     first = world.ask(ada, list_uploads)

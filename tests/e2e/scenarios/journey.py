@@ -55,7 +55,7 @@ def _query() -> tuple[str, dict]:
 
 
 def _open(address: str) -> None:
-    """Whoever has the link has the archive, and it holds the edited table."""
+    """Anybody with the link gets the archive, and it holds the edited table."""
     answer = web.request("GET", address)
     check.equal("the link gives the archive", answer.status, 200)
     with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:

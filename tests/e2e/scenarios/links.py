@@ -70,7 +70,7 @@ def _leaves_the_rest_alone(world: World) -> None:
 
 
 def _elsewhere(world: World, fileshed: Fileshed) -> None:
-    """What is no file of one user leads to fileshed itself, also with a session."""
+    """Links to anything but a file of one user lead to fileshed itself, also with a session."""
     ada = world.webui.ada
     world.call(ada, "shed_create_file", zone="storage", path="papers/one.txt", content=TEXT).data
     archive = world.ask(ada, [_link("papers")]).last.data

@@ -48,7 +48,7 @@ def _ask(world: World, who, *calls: tuple[str, dict], **named) -> Answer:
 
 
 def _text(answer: Answer) -> str:
-    """What the model was told."""
+    """Returns the text that the model was given."""
     return answer.last.text
 
 
@@ -60,7 +60,7 @@ def _all(fileshed: Fileshed) -> set[str]:
 
 
 def _chats(world: World, fileshed: Fileshed, first: Answer) -> None:
-    """What came into a chat is there, and in no other."""
+    """A file that came into a chat is there, and in no other."""
     ada = world.webui.ada
     file = ("brief.txt", b"for this chat", "text/plain")
     caller = world.named(ada, first.chat)

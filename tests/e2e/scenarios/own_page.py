@@ -1,5 +1,4 @@
-"""What the page for people has from Open WebUI: who has a session there, what chats are called, and which
-of them are gone."""
+"""Data that the page for people gets from Open WebUI: sessions, titles of chats, and chats that are gone."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def run(world: World) -> None:
 
 
 def _add(world: World, *servers: Fileshed) -> None:
-    """What the form in the user's own settings saves."""
+    """Saves these servers as the form in the user's own settings does."""
     connections = [server.connection("session") for server in servers]
     settings = {"ui": {"toolServers": connections}}
     world.webui.ask("POST", "/api/v1/users/user/settings/update", world.webui.ada.token, document=settings)

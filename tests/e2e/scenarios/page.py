@@ -64,7 +64,7 @@ def _link() -> tuple[str, dict]:
 
 
 def _answer(results: list[str]) -> str:
-    """What a model makes of the results."""
+    """Returns the answer that a model would give from the results."""
     rows = json.loads(results[1])["data"]["stdout"].splitlines()[:5]
     table = "\n".join(f"| {' | '.join(row.split(','))} |" for row in rows)
     link = json.loads(results[2])["data"]["clickable_link"]

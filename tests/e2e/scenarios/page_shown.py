@@ -1,4 +1,4 @@
-"""What a person sees of a picture, a page, a file that is linked twice, and files that came."""
+"""The view of a picture, a page, a file that is linked twice, and files that came."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _link(path: str) -> tuple[str, dict]:
 
 
 def _pasted(results: list[str]) -> str:
-    """What a model makes of the results."""
+    """Returns the answer that a model would give from the results."""
     links = [json.loads(result)["data"]["clickable_link"] for result in results[3:]]
     return "It is ready.\n\n" + "\n\n".join(links)
 

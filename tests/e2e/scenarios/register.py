@@ -90,7 +90,7 @@ def _default_models(world: World, fileshed: Fileshed) -> None:
 
 
 def _tools_of(world: World, model: str) -> list[str]:
-    """What is on with a model in a new chat."""
+    """Returns the tools that are on with a model in a new chat."""
     listed = world.webui.ask("GET", "/api/models?refresh=true", world.webui.admin.token)["data"]
     found = next(found for found in listed if found["id"] == model)
     return found.get("info", {}).get("meta", {}).get("toolIds") or []

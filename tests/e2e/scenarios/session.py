@@ -58,7 +58,7 @@ def _forged(world: World, fileshed: Fileshed) -> None:
 
 
 def _suspended(world: World) -> None:
-    """Whom Open WebUI does not let in, fileshed does not either. It has no older answer here."""
+    """A user who is not let in by Open WebUI is not let in by fileshed either, which has no older answer here."""
     bob = world.webui.bob
     world.webui.set_role(bob, "pending")
     try:

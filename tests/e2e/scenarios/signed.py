@@ -29,7 +29,7 @@ def run(world: World) -> None:
 
 
 def _by_hand(world: World, fileshed: Fileshed) -> None:
-    """Who has the service key, but not the secret."""
+    """A caller with the service key is refused without a token that the secret has signed."""
     ada = world.webui.ada
 
     def status(**headers: str) -> int:

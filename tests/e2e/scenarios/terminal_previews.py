@@ -1,5 +1,5 @@
-"""What the browser of files beside the chat shows of a page with its picture and style, and of an archive; and
-that a rename by the Enter key, which the page sends twice, shows no error."""
+"""The file browser beside the chat shows a page with its picture and style, and an archive; and a rename by
+the Enter key, which the page sends twice, shows no error."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def run(world: World) -> None:
 
 
 def _compare(world: World, fileshed: Fileshed, path: str, budget: str) -> int:
-    """How many tools there are."""
+    """Compares the model's tools with the published operations; returns their number."""
     offered = world.ask(world.webui.ada, []).script.offered()
     ours = {
         tool["name"]: sorted(tool["parameters"]["properties"])

@@ -67,7 +67,7 @@ def _chosen() -> list[Callable[[Work], Flow]]:
 
 
 def _played(world: World, flow: Callable[[Work], Flow]) -> str:
-    """What was wrong, if anything was."""
+    """Plays a flow; returns the failure, if there was one."""
     name = flow.__name__.replace("_", " ")
     lacking = [needed for needed in FLOWS[flow] if not shutil.which(needed) and not find_spec(needed)]
     if lacking:

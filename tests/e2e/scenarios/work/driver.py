@@ -110,7 +110,7 @@ class Work:
         return self.cost
 
     def opened(self, link: Result, who: Account | None = None) -> bytes:
-        """What the browser of a user gets from the link of an answer."""
+        """Returns the content that the browser of a user gets from the link of an answer."""
         found = re.search(r"\]\(([^)\s]+)\)", link.text)
         check.that("the answer has a link", found, link.text)
         token = (who or self.ada).token
@@ -161,7 +161,7 @@ class Work:
 
 
 def failure_of(told: str) -> str | None:
-    """What to do next, where a call or the program that it ran failed."""
+    """Returns the advice of a failed call, or of the failed program that it ran; None if it succeeded."""
     if told.startswith("Error: Tool"):
         return told
     try:

@@ -75,7 +75,8 @@ _CHANGED.append("5. Notice. Notice is given in writing.")
 
 
 def lawyer(work: Work) -> Flow:
-    """What changed in a contract, both versions kept, a marked copy back; later the first one."""
+    """The changes in a contract are listed, both versions are kept, and a marked copy comes back; later the
+    first one."""
     first, second = inputs.docx(*_CLAUSES), inputs.docx(*_CHANGED)
     yield Chat(work.ada, {"contract-v1.docx": first, "contract-v2.docx": second})
     told = yield use("diff", zone="uploads", path="contract-v1.docx", to_path="contract-v2.docx")

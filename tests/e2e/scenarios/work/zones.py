@@ -1,4 +1,4 @@
-"""What is large, what is many, and one file in two chats."""
+"""A large file, many files, and one file in two chats."""
 
 from __future__ import annotations
 
