@@ -34,7 +34,7 @@ class Check:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """What came of a check."""
+    """The result of a check."""
 
     file: str
     kind: str
@@ -50,7 +50,7 @@ class Late(Exception):
 
 
 def of(file: Path) -> list[Check]:
-    """What is checked of a file."""
+    """Returns the checks of a file."""
     kind = file.suffix.lower()
     return next((checks for kinds, checks in _CHECKS.items() if kind in kinds), [])
 
@@ -137,7 +137,7 @@ def _with_header(rows: list[list[object]], table: ours.Table) -> list[list[objec
 
 
 def _is_called(column: str, value: object) -> bool:
-    """Whether a column got its name from a cell; of several alike, each but the first has a number."""
+    """Returns True if a column got its name from a cell; of several alike, each but the first has a number."""
     own = _name(value)
     alike = own != "" and re.fullmatch(rf"(col_)?{re.escape(own)}(_\d+)?", _name(column)) is not None
     return alike or values.cell(value) == values.cell(column)

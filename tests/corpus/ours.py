@@ -1,4 +1,4 @@
-"""What fileshed reads in a file, through what its callers see."""
+"""The content of a file as fileshed reads it, through the results that its callers see."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Package:
         raise NotImplementedError
 
     def unpacked(self, directory: Path) -> Path:
-        """Where its files are; fetches it if it is not there yet."""
+        """Returns the directory of its files; fetches them if they are not there yet."""
         place = directory / f"{self.name}-{self.version}"
         stamp = place / "complete"
         if not stamp.is_file():

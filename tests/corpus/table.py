@@ -22,7 +22,7 @@ def known() -> dict[str, int]:
 
 
 def failures(table: dict[str, int], results: list[Result], skipped: set[str]) -> list[str]:
-    """Where the results are not what the table says; packages that were skipped are not looked at."""
+    """Returns the deviations of the results from the table; packages that were skipped are ignored."""
     said = []
     for result in results:
         allowed = table.get(result.file, 0)

@@ -1,4 +1,4 @@
-"""What the tools that people trust read in a file."""
+"""The content of a file as widely trusted tools read it."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def words(text: str) -> Counter[str]:
 
 
 def difference(expected: Counter[str], seen: Counter[str]) -> tuple[int, str]:
-    """How many things one reading has and the other has not, and the first of them."""
+    """Returns the number of differences between two readings, and the first of them."""
     missing, more = expected - seen, seen - expected
     parts = []
     for name, counter in (("missing", missing), ("more", more)):

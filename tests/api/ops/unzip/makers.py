@@ -118,7 +118,7 @@ def macos(path):
 
 
 def foreign(path):
-    """What other systems take and some do not, and a link among it."""
+    """Makes an archive with names that some systems accept and others do not, and a link."""
     link = zipfile.ZipInfo("repo/latest")
     link.create_system, link.external_attr = 3, 0o120777 << 16
     entries = [
