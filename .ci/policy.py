@@ -17,7 +17,7 @@ registries = {f"registry+{url}" for url in policy["sources"]["allow-registry"]}
 
 
 def fits(expression):
-    """Whether an SPDX expression can be met with what is allowed."""
+    """Returns True if the allowed licenses satisfy an SPDX expression."""
     tokens = re.findall(r"[()]|[^\s()]+", expression.replace("/", " OR "))
 
     def alternatives():

@@ -29,7 +29,7 @@ def blanked(text):
 
 
 def closing(text, begin):
-    """Where the bracket that opens at `begin` is closed."""
+    """Returns the position at which the bracket that opens at `begin` is closed."""
     depth = 0
     for place in range(begin, len(text)):
         depth += (text[place] in "([{") - (text[place] in ")]}")
