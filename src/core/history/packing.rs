@@ -32,8 +32,8 @@ const LARGEST: u64 = 16 * 1024 * 1024;
 /// A pack takes in another one that has less than so many times its objects.
 const FACTOR: usize = 2;
 
-/// Most packs of a history. If there are more, the smallest are joined into one, whatever they hold, because
-/// a search for an object looks into each pack.
+/// Number of packs above which the smallest are joined into one, whatever they hold, because a search for an
+/// object looks into each pack.
 const PACKS: usize = 32;
 
 /// Buffers of libgit2 are kept small; what is written is on disk before it has its name.

@@ -1,7 +1,8 @@
 //! Limits on concurrent transfers of one user and of all, and on bytes that are arriving.
 //!
 //! A transfer waits for a moment while all permits are taken. Transfers through links have permits of their
-//! own, fewer than those of the link's maker and of the server; those of a single link are fewer still.
+//! own, so that they take neither all of the link's maker nor all of the server. A single link cannot take
+//! all of them.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -50,7 +50,7 @@ fn what_takes_something_away_names_who_can_do_without() {
                 "{said}"
             );
         }
-        // A server that has the first migration does without the table.
+        // A server that knows the added migration can do without the table.
         let (first, texts) = super::known(registry);
         apply(registry, first, &[texts, &[ADDS]].concat()).expect("new enough");
     });
