@@ -212,6 +212,11 @@ clocks() {
         ':!tests/support/wait.rs' ':!tests/support/processes.rs'
 }
 
+# Comments say what items are, in sentences that end.
+prose() {
+    python3 .ci/prose.py
+}
+
 documentation() {
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --document-private-items
 }
