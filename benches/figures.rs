@@ -36,6 +36,9 @@ const BIN_RATIO: f64 = 1.05;
 /// The same of a small file over another.
 const SMALL_BIN_RATIO: f64 = 1.3;
 
+/// Most times that an undo may take what `cp -a` of the same files takes.
+const UNDO_RATIO: f64 = 3.0;
+
 /// Measurements of each figure of archives.
 const ARCHIVE_REPETITIONS: usize = 11;
 
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
     met &= commits(&server);
     met &= writes(&server);
     met &= binned(&server);
+    met &= undone(&server);
     met &= archives(&server);
     met &= imports(&server);
     commands(&server);
@@ -210,6 +214,57 @@ fn binned(server: &Server) -> bool {
         duration(&format!("{name}, no bin"), without);
         duration(&format!("{name}, with the bin"), with);
         met &= ratio("    with the bin against none", with, without, most);
+    }
+    met
+}
+
+/// The undo of an answer that wrote over a thousand files, against a copy of them.
+fn undone(server: &Server) -> bool {
+    const FILES: usize = 1_000;
+    let mut met = true;
+    for zone in ["storage", "documents"] {
+        let mut ratios = Vec::new();
+        for round in 0..3 {
+            let mut wire = Wire::open(server, &format!("undone-{zone}-{round}"), "bench");
+            let content = "as it was\n".repeat(40);
+            for number in 0..FILES {
+                let call =
+                    json!({"zone": zone, "path": format!("many/{number}"), "content": content});
+                wire.data("shed_create_file", &call);
+            }
+            let mut wire = wire.answering("bench-answer");
+            for number in 0..FILES {
+                let call =
+                    json!({"zone": zone, "path": format!("many/{number}"), "content": "other\n"});
+                wire.data("shed_create_file", &call);
+            }
+            let user = server
+                .data()
+                .join("users")
+                .join(format!("undone-{zone}-{round}"));
+            let directory = if zone == "storage" {
+                "Storage"
+            } else {
+                "Documents"
+            };
+            let many = user.join(directory).join("data/many");
+            let copied = timed(|| {
+                let copy = Command::new("cp")
+                    .arg("-a")
+                    .arg(&many)
+                    .arg(server.data().join(format!("copy-{zone}-{round}")))
+                    .status();
+                assert!(copy.unwrap().success());
+            });
+            let call = json!({"answer": "bench-answer"});
+            let undone = timed(|| drop(wire.data("shed_undo", &call)));
+            assert_eq!(std::fs::read_to_string(many.join("7")).unwrap(), content);
+            ratios.push((undone, copied));
+        }
+        let undo = median(ratios.iter().map(|(undone, _)| *undone).collect());
+        let copy = median(ratios.iter().map(|(_, copied)| *copied).collect());
+        duration(&format!("undo of 1,000 files over others in {zone}"), undo);
+        met &= ratio("    against cp -a", undo, copy, UNDO_RATIO);
     }
     met
 }
