@@ -11,7 +11,7 @@ use fileshed_core::settings::LinkHost;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::{Entry, Kind};
 use fileshed_core::text::Encoding;
-use fileshed_core::{Channel, Secret, Zone, ZonePath};
+use fileshed_core::{Channel, Secret, Zone, ZonePath, diagnostics};
 
 use super::arguments::ArgumentError;
 use super::markdown;
@@ -129,6 +129,14 @@ impl Operation for LinkCreate {
         let zone = zone.map(|zone| ZoneName::parse_parameter("zone", zone));
         let zone = zone.transpose()?;
         if request.workspace {
+            let given = [
+                ("password", request.password.is_some()),
+                ("downloads", request.downloads.is_some()),
+                ("expires_hours", request.expires_hours.is_some()),
+            ];
+            if let Some((parameter, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+                return Err(WorkspaceTermsError { parameter }.into());
+            }
             return link_to_workspace(core, caller);
         }
         let missing = |parameter| ArgumentError::missing::<Self>(parameter);
@@ -246,6 +254,17 @@ fn link_to_workspace(core: &Core, caller: &Caller) -> Result<Reply<Response>, Er
         message,
     )
     .noting(relative(core)))
+}
+
+diagnostics! {
+    /// A term that a link to the workspace does not have.
+    #[derive(Debug, thiserror::Error)]
+    #[error("parameter `{parameter}` is not for `workspace`, whose link works once, within five minutes")]
+    struct WorkspaceTermsError { parameter: &'static str = "password" } => {
+        code: InvalidParameter,
+        hint: format!("leave `{parameter}` out, or link a file or directory without `workspace`"),
+        details: { "parameter": parameter },
+    }
 }
 
 /// Returns the note about a link if the server does not know its own address.

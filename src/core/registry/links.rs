@@ -135,19 +135,26 @@ impl Registry {
         Ok(rows.into_iter().map(LinkRow::without_mark).collect())
     }
 
-    /// Gives a link of a tenant the terms of `link`; returns `false` if the tenant has none of that id.
-    /// If `recount`, the downloads so far do not count.
-    pub fn change_link(&self, link: &LinkRow, recount: bool) -> Result<bool> {
+    /// Gives a link of a tenant the terms of `link`; returns `false` if the tenant has none of that id
+    /// with the terms of `former`. If `recount`, the downloads so far do not count.
+    pub fn change_link(&self, former: &LinkRow, link: &LinkRow, recount: bool) -> Result<bool> {
         let change = "UPDATE links SET password = ?3, downloads_max = ?4, expires_at = ?5,
              signed_until = ?6, zone = ?7,
              downloads = CASE WHEN ?8 = 1 THEN 0 ELSE downloads END
-             WHERE home = ?1 AND id = ?2";
+             WHERE home = ?1 AND id = ?2 AND COALESCE(password, '') = ?9
+             AND COALESCE(downloads_max, 0) = ?10 AND expires_at = ?11";
         let zone = link.stored_zone();
+        let password = former.password.as_deref().unwrap_or_default();
         let terms = (&link.password, link.downloads_max, link.expires_at);
         let values = (
             (&link.tenant, &link.id),
             terms,
             (link.signed_until, &zone, i64::from(recount)),
+            (
+                password,
+                former.downloads_max.unwrap_or_default(),
+                former.expires_at,
+            ),
         );
         self.changes(change, values)
     }
@@ -156,7 +163,7 @@ impl Registry {
     /// that servers on the same registry keep the limit together.
     pub fn count_download(&self, id: &str) -> Result<bool> {
         let count = "UPDATE links SET downloads = downloads + 1
-             WHERE id = ?1 AND downloads < downloads_max";
+             WHERE id = ?1 AND (downloads_max IS NULL OR downloads < downloads_max)";
         self.changes(count, [id])
     }
 

@@ -2,7 +2,7 @@
 //! time, and gives a picture that is made anew.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor};
+use std::io::{self, BufReader, Cursor, Read as _};
 use std::path::PathBuf;
 
 use base64::Engine as _;
@@ -72,9 +72,9 @@ pub fn thumbnail(runs: &Runs, zone: &Zone<'_>, entry: &Entry) -> Result<Thumbnai
         let limit = LARGEST;
         return Err(explain(ThumbnailError::TooLarge { path, size, limit }));
     }
-    let mut content = entry.open().map_err(|error| zone.explain_disk(error))?;
+    let content = entry.open().map_err(|error| zone.explain_disk(error))?;
     let private = zone.store.private_directory(&zone.tenant)?;
-    private.receive(PICTURE, &mut content)?;
+    private.receive(PICTURE, &mut content.take(LARGEST))?;
     let work = ThumbnailJob {
         directory: private.location().to_owned(),
     };

@@ -227,7 +227,8 @@ impl Transfer {
         expect_write_scope(caller)?;
         let tenant = self.store.tenant_key(caller)?;
         let unknown = || LinkError::Unknown { id: id.to_owned() };
-        let mut row = self.row_of(&tenant, id)?;
+        let former = self.row_of(&tenant, id)?;
+        let mut row = former.clone();
         let now = self.store.clock.now();
         if row.expires_at <= now.as_second() {
             return Err(unknown().into());
@@ -246,8 +247,8 @@ impl Transfer {
             row.downloads = 0;
         }
         let registry = &self.store.registry;
-        if !registry.change_link(&row, change.downloads.is_some())? {
-            return Err(unknown().into());
+        if !registry.change_link(&former, &row, change.downloads.is_some())? {
+            return Err(LinkError::ChangedMeanwhile.into());
         }
         self.link(row).ok_or_else(|| unknown().into())
     }
@@ -451,6 +452,12 @@ diagnostics! {
         Gone => {
             code: FileNotFound,
             hint: "ask whoever gave you the link for a new one",
+        },
+        /// Other terms were set since the link was looked at, or it was taken back.
+        #[error("the terms of the link were changed meanwhile")]
+        ChangedMeanwhile => {
+            code: Busy,
+            hint: "repeat the call",
         },
         /// Used as often as it may be.
         #[error("this link has been used as often as it may be")]

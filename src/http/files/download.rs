@@ -200,9 +200,17 @@ impl FileDownload {
             FileContent::Read(bytes) | FileContent::Made(bytes) => bytes.len() as u64,
         };
         let mut headers = HeaderMap::new();
-        headers.insert(CACHE_CONTROL, CACHE);
+        // The same bytes are a page in a frame and a download elsewhere: a kept answer would be either.
+        let is_framed = matches!(opening, Presentation::Shared { .. })
+            && content_type::is_page(&self.content_type);
+        let kept = if is_framed {
+            HeaderValue::from_static("no-store")
+        } else {
+            CACHE
+        };
+        headers.insert(CACHE_CONTROL, kept);
         // The state of the file alone does not tell that the text is another one.
-        let is_file = !matches!(self.content, FileContent::Made(_));
+        let is_file = !matches!(self.content, FileContent::Made(_)) && !is_framed;
         if is_file {
             state.insert(&mut headers);
             headers.typed_insert(AcceptRanges::bytes());

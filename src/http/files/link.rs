@@ -45,6 +45,13 @@ struct OpenedLink {
     maker: Option<String>,
 }
 
+impl OpenedLink {
+    /// Returns `true` if the next download counts, so that a page asks before it.
+    fn waits(&self) -> bool {
+        self.link.downloads_max.is_some() && !self.is_counted
+    }
+}
+
 /// The endpoint of a link that a request is for: the link itself, or one below it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LinkAddress {
@@ -64,7 +71,10 @@ pub(super) async fn open(Path(token): Path<String>, request: ServerRequest) -> R
                     let limit = call.server.core.store.settings.max_file_size_mb;
                     Ok(page::upload(Language::of(&call.parts.headers), limit))
                 }
-                Purpose::Download if page::is_wanted(&call.parts.headers) => {
+                Purpose::Download
+                    if page::is_wanted(&call.parts.headers)
+                        || opened.waits() && views::looks_in_advance(&call.parts.headers) =>
+                {
                     show(call, opened, ZonePath::root(), false).await
                 }
                 Purpose::Download => {
@@ -219,12 +229,13 @@ async fn show(
     // A look at a large directory takes a while, and anybody may have the link.
     let permit = call.transfer_permit(Some(&opened.link.id)).await?;
     let (link, path) = (Arc::clone(&opened.link), below.clone());
-    let looked = call.look(move |view| {
+    let looked = call.run(permit, move |view, _| {
         let maker = view.core.transfer.maker_of(&link);
         let found = LinkedEntry::of(view.core, &link, &path).map_err(LinkError::hiding)?;
         Ok((found, maker))
     });
-    let (looked, maker) = looked.await?;
+    let (looked, permit) = looked.await?;
+    let (looked, maker) = looked?;
     opened.maker = maker;
     let headers = &call.parts.headers;
     let language = Language::of(headers);
@@ -239,7 +250,7 @@ async fn show(
     let content_type = name.and_then(content_type::by_name).unwrap_or_default();
     let is_page = content_type::is_page(content_type);
     // Programs that look at the links of a chat in advance press no button.
-    let waits = opened.link.downloads_max.is_some() && !opened.is_counted;
+    let waits = opened.waits();
     drop(permit);
     if !is_page && !waits && !lists {
         return send(call, opened, below, Presentation::Attachment).await;
@@ -258,8 +269,11 @@ async fn send(
 ) -> Result<Response, Error> {
     let permit = call.transfer_permit(Some(&opened.link.id)).await?;
     let link = Arc::clone(&opened.link);
-    let file = call.look(move |view| views::open(view, &link, below).map_err(LinkError::hiding));
-    let mut response = file.await?.answer(&call.parts, presentation, permit);
+    let opening = call.run(permit, move |view, _| {
+        views::open(view, &link, below).map_err(LinkError::hiding)
+    });
+    let (file, permit) = opening.await?;
+    let mut response = file?.answer(&call.parts, presentation, permit);
     let has_limit = opened.link.downloads_max.is_some();
     if has_limit && !opened.is_counted && guard::is_download(&call.parts, &response) {
         let link = Arc::clone(&opened.link);

@@ -507,6 +507,40 @@ fn guesses_wait_for_each_other() {
 }
 
 #[test]
+fn a_program_that_looks_in_advance_uses_nothing_up() {
+    let server = many_users().app();
+    put(&server.as_user("ada"), "a.txt", "content");
+    let once = shared(&server, "a.txt", json!({"downloads": 1}));
+    let chat = server
+        .client()
+        .header("User-Agent", "Slackbot-LinkExpanding 1.0");
+    for _ in 0..2 {
+        let looked = chat.clone().header("Range", "bytes=0-32768").get(&once);
+        assert!(
+            looked.header("content-type").starts_with("text/html"),
+            "{looked:?}"
+        );
+    }
+    assert_eq!(server.client().get(&once).text, "content");
+    assert_eq!(server.client().get(&once).status, 410);
+}
+
+#[test]
+fn a_link_to_the_workspace_has_no_terms() {
+    let server = many_users().app();
+    for terms in [
+        json!({"password": PASSWORD}),
+        json!({"downloads": 1}),
+        json!({"expires_hours": 1}),
+    ] {
+        let mut given = terms.clone();
+        given["workspace"] = true.into();
+        let refused = server.as_user("ada").call("shed_link_create", &given);
+        refused.refused(400, "INVALID_PARAMETER");
+    }
+}
+
+#[test]
 fn an_html_file_is_never_a_page_of_this_address() {
     let server = many_users().app();
     furnish(&server);
@@ -551,6 +585,9 @@ fn an_html_file_is_never_a_page_of_this_address() {
             .header("Sec-Fetch-Dest", "iframe")
             .get(&content);
         assert_eq!(framed.text, "<b>inside</b>");
+        // A kept answer would be a page outside of the frame, too.
+        assert_eq!(framed.header("cache-control"), "no-store");
+        assert!(!framed.headers.contains_key("etag"), "{framed:?}");
         let policy = framed.header("content-security-policy");
         assert!(
             policy.contains("frame-ancestors 'self'; sandbox allow-scripts"),

@@ -17,8 +17,9 @@ use headers::{Authorization, HeaderMapExt as _};
 
 use crate::http::admission::{self, AdmissionError};
 use crate::http::cookie::Cookie;
+use crate::http::pool::PanicError;
 use crate::http::serve::current;
-use crate::http::{Server, envelope, header, pool, timer};
+use crate::http::{Server, envelope, pool, timer};
 
 /// The password, for programs that do not send it as HTTP Basic.
 const X_LINK_PASSWORD: HeaderName = HeaderName::from_static("x-link-password");
@@ -62,7 +63,9 @@ pub(super) async fn expect_password(
     }
     let basic = headers.typed_get::<Authorization<Basic>>();
     let basic = basic.map(|basic| basic.password().to_owned());
-    let given = header::text(headers, &X_LINK_PASSWORD).map(str::to_owned);
+    let given = headers.get(&X_LINK_PASSWORD);
+    let given = given.and_then(|given| std::str::from_utf8(given.as_bytes()).ok());
+    let given = given.map(str::to_owned);
     match given.or(basic) {
         Some(given) => check_password(server, link, Secret::new(given)).await,
         None => Err(PasswordError::Missing.into()),
@@ -80,16 +83,23 @@ pub(super) async fn check_password(
     let client = current::client();
     let place = admission.refusals.try_take(&client);
     let place = place.map_err(AdmissionError::from)?;
-    let turn = admission::wait(&admission.guesses, &link.id, 1, calls.permit).await;
-    let turn = turn.map_err(AdmissionError::from)?;
-    let asked = Arc::clone(link);
-    let checked = pool::blocking(move || asked.opens_with(&password));
-    if checked.await? {
+    let (server, link, patience) = (Arc::clone(server), Arc::clone(link), calls.permit);
+    // A client that hangs up frees the places of its guess no sooner than one that waits.
+    let checking = tokio::spawn(async move {
+        let turn = admission::wait(&server.admission.guesses, &link.id, 1, patience).await;
+        let turn = turn.map_err(AdmissionError::from)?;
+        let opens = pool::blocking(move || link.opens_with(&password)).await?;
+        if !opens {
+            tracing::warn!(%client, "a password of a link was refused");
+            let calls = &server.core.store.settings.timings.calls;
+            timer::sleep(&server.core.store.clock, calls.refusal).await;
+        }
+        drop((place, turn));
+        Ok::<bool, Error>(opens)
+    });
+    if checking.await.map_err(PanicError::from)?? {
         return Ok(());
     }
-    tracing::warn!(%client, "a password of a link was refused");
-    timer::sleep(&server.core.store.clock, calls.refusal).await;
-    drop((place, turn));
     Err(PasswordError::Wrong.into())
 }
 

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::Json;
+use axum::http::header::USER_AGENT;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::archive::PackContent;
@@ -47,6 +48,16 @@ pub(super) fn is_for_frame(headers: &HeaderMap) -> bool {
 /// Returns `true` if a browser says which element it loads something for; it does so over https only.
 pub(super) fn says_what_it_loads(headers: &HeaderMap) -> bool {
     headers.contains_key(SEC_FETCH_DEST)
+}
+
+/// Programs of chats that open links in advance, by words of their `User-Agent`.
+const IN_ADVANCE: [&str; 5] = ["bot", "facebookexternalhit", "preview", "slack", "whatsapp"];
+
+/// Returns `true` if a program of a chat looks at the link, not a person.
+pub(super) fn looks_in_advance(headers: &HeaderMap) -> bool {
+    let agent = header::text(headers, &USER_AGENT).unwrap_or_default();
+    let agent = agent.to_ascii_lowercase();
+    IN_ADVANCE.iter().any(|word| agent.contains(word))
 }
 
 /// An entry below a link, as pages show it.
