@@ -129,15 +129,7 @@ impl Operation for LinkCreate {
         let zone = zone.map(|zone| ZoneName::parse_parameter("zone", zone));
         let zone = zone.transpose()?;
         if request.workspace {
-            let given = [
-                ("password", request.password.is_some()),
-                ("downloads", request.downloads.is_some()),
-                ("expires_hours", request.expires_hours.is_some()),
-            ];
-            if let Some((parameter, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
-                return Err(WorkspaceTermsError { parameter }.into());
-            }
-            return link_to_workspace(core, caller);
+            return link_to_workspace(core, caller, &request);
         }
         let missing = |parameter| ArgumentError::missing::<Self>(parameter);
         let zone = match (zone, request.upload) {
@@ -237,7 +229,19 @@ impl Operation for LinkCreate {
 }
 
 /// Links to the page with all files of the caller, who is signed in where the link is opened.
-fn link_to_workspace(core: &Core, caller: &Caller) -> Result<Reply<Response>, Error> {
+fn link_to_workspace(
+    core: &Core,
+    caller: &Caller,
+    request: &Request,
+) -> Result<Reply<Response>, Error> {
+    let given = [
+        ("password", request.password.is_some()),
+        ("downloads", request.downloads.is_some()),
+        ("expires_hours", request.expires_hours.is_some()),
+    ];
+    if let Some((parameter, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(WorkspaceTermsError { parameter }.into());
+    }
     let link = core.admin.create_sign_in_link(caller)?;
     let once = "Whoever opens the link first has all files of this user: show it to nobody else";
     let message = match link.expires_at {

@@ -3,6 +3,7 @@
 import { address, place } from "./api.js";
 import { base, parent } from "./format.js";
 import { hash } from "./state.js";
+import { word } from "./words.js";
 
 const load = () => import("./lib/markdown.js");
 
@@ -24,13 +25,23 @@ const formulas = {
     `<code data-formula="${block ? "block" : "inline"}">${text.replace(/&/g, "&amp;").replace(/</g, "&lt;")}</code>`,
 };
 
+/** Languages of diagrams, which are not drawn. */
+const DIAGRAMS = ["mermaid", "plantuml", "dot", "graphviz"];
+
+/** A diagram with words about it; `false` for other code. @param {{text: string, lang?: string}} given */
+function code({ text, lang = "" }) {
+  if (!DIAGRAMS.includes(lang.toLowerCase())) return false;
+  const source = text.replace(/&/g, "&amp;").replace(/</g, "&lt;");
+  return `<figure><pre><code>${source}</code></pre><figcaption>${word("diagram")}</figcaption></figure>`;
+}
+
 /** @type {any} */
 let parser = null;
 
 /** @param {HTMLElement} element @param {string} text @param {any} zone @param {string} path */
 export async function showMarkdown(element, text, zone, path) {
   const { Marked } = await load();
-  parser ??= new Marked({ extensions: [formulas], renderer: { checkbox: (/** @type {any} */ { checked }) => (checked ? "☑ " : "☐ ") } });
+  parser ??= new Marked({ extensions: [formulas], renderer: { checkbox: (/** @type {any} */ { checked }) => (checked ? "☑ " : "☐ "), code } });
   await showHtml(element, await parser.parse(text), zone, path);
 }
 

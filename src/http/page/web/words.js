@@ -346,6 +346,7 @@ const WORDS = {
   hidden_slide: ["hidden", "ausgeblendet"],
   no_cells: ["There are no cells.", "Es gibt keine Zellen."],
   output: ["Output", "Ausgabe"],
+  diagram: ["A diagram, shown as its source.", "Ein Diagramm, gezeigt als Quelltext."],
 };
 
 /** The language of the page. */
