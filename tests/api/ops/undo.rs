@@ -680,3 +680,103 @@ fn both_versions_of_a_file_in_conflict_can_be_read() {
     let refused = bob.call("shed_diff", &call);
     refused.refused(400, "INVALID_PARAMETER");
 }
+
+/// Adds a line to the end of a file in `storage`.
+fn add(client: &Client<'_>, message: &str, path: &str, text: &str) {
+    let append = json!({"zone": "storage", "path": path, "content": text, "position": "end"});
+    done(&writes(client, message), "shed_patch_text", &append);
+}
+
+#[test]
+fn an_addition_of_others_to_a_new_file_is_not_lost_with_it() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "answer"), "storage", "log.txt", "one\n");
+    add(&ada, "answer", "log.txt", "two\n");
+    add(&ada, "after", "log.txt", "three\n");
+    let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
+    refused.refused(423, "FILE_LOCKED");
+    assert_eq!(content(&ada, "storage", "log.txt"), "one\ntwo\nthree\n");
+    let part = json!({"answer": "answer", "partial": true});
+    let data = done(&ada, "shed_undo", &part);
+    assert_eq!(named(&data["kept"]), ["storage/log.txt"], "{data}");
+    assert!(content(&ada, "storage", "log.txt").ends_with("three\n"));
+}
+
+#[test]
+fn an_edit_since_stays_in_a_file_that_an_answer_wrote_twice() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let text = "one\n2\n3\n4\n5\n6\n7\n8\nnine\n";
+    let first = text.replace("one", "ONE");
+    let second = first.replace("2\n", "TWO\n");
+    file(&writes(&ada, "before"), "storage", "a.md", text);
+    file(&writes(&ada, "answer"), "storage", "a.md", &first);
+    file(&writes(&ada, "answer"), "storage", "a.md", &second);
+    let now = second.replace("nine", "NINE");
+    file(&writes(&ada, "after"), "storage", "a.md", &now);
+    let data = done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    let former = text.replace("nine", "NINE");
+    assert_eq!(content(&ada, "storage", "a.md"), former, "{data}");
+    let again = ada.call("shed_undo", &json!({"answer": "answer"}));
+    again.refused(409, "FILE_EXISTS");
+    // The undo can be undone, and then the answer once more.
+    done(&ada, "shed_undo", &json!({"answer": data["undo"]}));
+    assert_eq!(content(&ada, "storage", "a.md"), now);
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert_eq!(content(&ada, "storage", "a.md"), former);
+}
+
+#[test]
+fn an_edit_between_two_of_an_answer_stays() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let text = "one\n2\n3\n4\n5\n6\n7\n8\nnine\n";
+    let first = text.replace("one", "ONE");
+    let other = first.replace("nine", "NINE");
+    file(&writes(&ada, "before"), "storage", "a.md", text);
+    file(&writes(&ada, "answer"), "storage", "a.md", &first);
+    file(&writes(&ada, "other"), "storage", "a.md", &other);
+    let second = other.replace('5', "FIVE");
+    file(&writes(&ada, "answer"), "storage", "a.md", &second);
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    let former = text.replace("nine", "NINE");
+    assert_eq!(content(&ada, "storage", "a.md"), former);
+}
+
+#[test]
+fn several_additions_go_from_between_those_of_others() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "before"), "storage", "log.txt", "0\n");
+    for (message, text) in [
+        ("answer", "1\n"),
+        ("other", "2\n"),
+        ("answer", "3\n"),
+        ("answer", "4\n"),
+        ("other", "5\n"),
+    ] {
+        add(&ada, message, "log.txt", text);
+    }
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert_eq!(content(&ada, "storage", "log.txt"), "0\n2\n5\n");
+}
+
+#[test]
+fn an_edit_stays_in_a_file_that_an_answer_wrote_and_others_added_to() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let text = "one\n2\n3\n4\n5\n6\n7\n8\nnine\n";
+    let first = text.replace('5', "FIVE");
+    for (path, message) in [("a.md", "other"), ("b.md", "answer")] {
+        file(&writes(&ada, "before"), "storage", path, text);
+        file(&writes(&ada, "answer"), "storage", path, &first);
+        add(&ada, message, path, "ten\n");
+        let now = first.replace("one", "ONE") + "ten\n";
+        file(&writes(&ada, "other"), "storage", path, &now);
+    }
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    let former = text.replace("one", "ONE");
+    assert_eq!(content(&ada, "storage", "a.md"), former.clone() + "ten\n");
+    assert_eq!(content(&ada, "storage", "b.md"), former);
+}

@@ -1,6 +1,6 @@
 //! Steps of a zone without history, taken back one by one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 
 use fileshed_history::merge_texts;
@@ -32,8 +32,8 @@ enum Way {
     Rename(ZonePath, ZonePath, usize),
     /// It goes back to another zone; directories above it go as above.
     Send(ZonePath, usize, ZoneName, ZonePath, String),
-    /// It gets this content.
-    Rewrite(ZonePath, Vec<u8>),
+    /// It gets this content, which also takes these older changes back as a whole.
+    Rewrite(ZonePath, Vec<u8>, Vec<i64>),
     /// It loses the bytes between these two.
     Shorten(ZonePath, u64, u64),
     /// It stays.
@@ -50,6 +50,8 @@ pub(super) fn take_back(
     let mut plan = UndoPlan::of(zone, changes)?;
     let mut outcomes = Vec::new();
     for row in changes {
+        plan.touched.clear();
+        plan.chained.clear();
         let steps = row.change.steps();
         let meant = steps
             .iter()
@@ -60,27 +62,40 @@ pub(super) fn take_back(
         for step in meant {
             count += 1;
             let way = plan.way(row, step)?;
-            ways.extend(way.map(|way| plan.locked(way)).transpose()?);
+            if let Some(way) = way {
+                ways.push(plan.locked(way)?);
+            }
         }
         let meant_all = count == steps.len();
         let mut is_whole = meant_all;
+        let mut failed = HashSet::new();
         for (at, (way, seen)) in ways.iter().enumerate() {
             let (path, mut outcome) = way.outcome();
-            if !dry_run && !matches!(way, Way::Stay(..)) {
+            let is_stuck = way.places().any(|path| failed.contains(path));
+            if is_stuck {
+                outcome = UndoOutcome::Kept(KeptReason::Changed);
+            } else if !dry_run && !matches!(way, Way::Stay(..)) {
                 // Each step is a change by itself: the last one marks the change, if all are taken back.
                 let marks = is_whole && at + 1 == ways.len();
-                let number = marks.then(|| row.number.to_string());
+                let mut numbers = way.older().to_vec();
+                numbers.extend(marks.then_some(row.number));
+                let texts: Vec<String> = numbers.iter().map(i64::to_string).collect();
                 let caller = Caller {
-                    undoes: Some(number.unwrap_or_default()),
+                    undoes: Some(texts.join(",")),
                     ..zone.caller.clone()
                 };
                 let done = zone
                     .store
                     .zone_as_it_is(&caller, zone.name)
                     .and_then(|zone| way.go(&zone.made()?, *seen));
-                if let Err(error) = done {
-                    tracing::warn!(%error, "a step is not taken back");
-                    outcome = UndoOutcome::Kept(KeptReason::of(&error));
+                match done {
+                    Ok(()) => plan.marked.extend(numbers),
+                    Err(error) => {
+                        tracing::warn!(%error, "a step is not taken back");
+                        outcome = UndoOutcome::Kept(KeptReason::of(&error));
+                        plan.unsettle(way);
+                        failed.extend(way.places());
+                    }
                 }
             }
             is_whole &= !matches!(outcome, UndoOutcome::Kept(_));
@@ -91,7 +106,7 @@ pub(super) fn take_back(
                 ..UndonePath::of(zone, path, outcome)
             });
         }
-        if !dry_run && meant_all && ways.is_empty() {
+        if !dry_run && meant_all && ways.is_empty() && !plan.marked.contains(&row.number) {
             zone.store.registry.mark_undone(&[row.number], 0)?;
         }
     }
@@ -111,11 +126,52 @@ fn has_former(steps: &[Step], path: &ZonePath) -> bool {
 struct UndoPlan<'p> {
     zone: &'p Zone<'p>,
     /// Steps of changes that stay, by path: the number of the change with each.
-    others: HashMap<String, Vec<(i64, Step)>>,
-    /// Paths that later steps leave as the next step left them.
-    settled: HashSet<String>,
-    /// Those of them that another step has changed before.
+    others: BTreeMap<String, Vec<(i64, Step)>>,
+    /// Steps of the changes that are taken back, by path, the last one first: the number of the change with
+    /// each, and `true` if it is all that the change did.
+    own: HashMap<String, Vec<(i64, Step, bool)>>,
+    /// Paths that later steps leave as the next step left them, with the number of the change of the last one.
+    settled: HashMap<String, i64>,
+    /// Paths out of which a later step cuts its addition, but not what others added since.
+    shortened: HashSet<String>,
+    /// Paths at which one merge takes back several steps, with the number of the oldest change of them.
+    merged: HashMap<String, i64>,
+    /// Changes that are marked as taken back by the steps of others.
+    marked: HashSet<i64>,
+    /// Paths of the steps of the present change that were judged.
+    touched: HashSet<String>,
+    /// Those of them that another step of it changes before.
     chained: HashSet<String>,
+}
+
+/// The path of a step.
+struct Place {
+    path: ZonePath,
+    /// The entry that is there now.
+    there: Option<Entry>,
+    /// `true` if later steps leave there what this one left.
+    is_settled: bool,
+}
+
+impl Place {
+    /// Returns `true` if edits of others stay there, which the steps before must not pass over.
+    fn keeps_more(&self, way: &Way) -> bool {
+        match (way, &self.there) {
+            (Way::Rewrite(..), _) => true,
+            (Way::Shorten(_, _, after), Some(there)) => !self.is_settled && there.size() > *after,
+            _ => false,
+        }
+    }
+}
+
+/// Steps at one path that one merge takes back.
+struct Chain {
+    /// The file before the oldest of them.
+    kept: BinRow,
+    /// The number of the oldest change of them.
+    oldest: i64,
+    /// The older changes that did nothing else.
+    whole: Vec<i64>,
 }
 
 impl<'p> UndoPlan<'p> {
@@ -128,7 +184,18 @@ impl<'p> UndoPlan<'p> {
             ..ChangeFilter::default()
         };
         let undone: HashSet<i64> = changes.iter().map(|row| row.number).collect();
-        let mut others: HashMap<String, Vec<(i64, Step)>> = HashMap::new();
+        let mut own: HashMap<String, Vec<(i64, Step, bool)>> = HashMap::new();
+        for row in changes {
+            let steps = row.change.steps();
+            let is_all = steps.len() == 1;
+            for step in steps.into_iter().rev() {
+                let path = step.path().to_owned();
+                own.entry(path)
+                    .or_default()
+                    .push((row.number, step, is_all));
+            }
+        }
+        let mut others: BTreeMap<String, Vec<(i64, Step)>> = BTreeMap::new();
         let mut rows = zone.store.registry.listed_changes(&filter, MOST)?;
         rows.retain(|row| {
             // A change and its undo are nothing together.
@@ -146,16 +213,101 @@ impl<'p> UndoPlan<'p> {
         Ok(Self {
             zone,
             others,
-            settled: HashSet::new(),
+            own,
+            settled: HashMap::new(),
+            shortened: HashSet::new(),
+            merged: HashMap::new(),
+            marked: HashSet::new(),
+            touched: HashSet::new(),
             chained: HashSet::new(),
         })
+    }
+
+    /// Returns `true` if later steps leave at a path what was there after this change.
+    fn is_settled(&self, row: &ListedChange, path: &str) -> bool {
+        let settled = self.settled.get(path);
+        settled.is_some_and(|by| !self.is_touched_between(path, row.number, *by))
+    }
+
+    /// Returns `true` if a change that stays touched a path, or what is below it, between two changes.
+    fn is_touched_between(&self, path: &str, after: i64, before: i64) -> bool {
+        let is_between = |(number, _): &(i64, Step)| *number > after && *number < before;
+        let mut below = self.others.range(format!("{path}/")..format!("{path}0"));
+        let at_path = self.others.get(path);
+        at_path.is_some_and(|steps| steps.iter().any(is_between))
+            || below.any(|(_, steps)| steps.iter().any(is_between))
+    }
+
+    /// Forgets what a way should have left at its paths, because they stay.
+    fn unsettle(&mut self, way: &Way) {
+        for path in way.places() {
+            self.settled.remove(path.as_str());
+            self.shortened.remove(path.as_str());
+            self.merged.remove(path.as_str());
+        }
+    }
+
+    /// Returns the steps before this one at its path that a merge takes back together with it; `None` if
+    /// there are none of which the former file is known.
+    fn chain(&self, row: &ListedChange, path: &str) -> Result<Option<Chain>, Error> {
+        let own = self.own.get(path).map_or(&[][..], Vec::as_slice);
+        let is_here = |(number, ..): &&(i64, Step, bool)| *number == row.number;
+        if own.iter().filter(is_here).count() > 1 {
+            return Ok(None);
+        }
+        let (mut chain, mut whole, mut newer) = (None, Vec::new(), row.number);
+        for (number, step, is_all) in own.iter().filter(|(number, ..)| *number < row.number) {
+            if *number == newer || self.is_touched_between(path, *number, newer) {
+                break;
+            }
+            whole.extend(is_all.then_some(*number));
+            match step {
+                Step::Replaced { kept, .. } => {
+                    let Some(kept) = self.in_bin(kept.as_deref())? else {
+                        break;
+                    };
+                    let (oldest, whole) = (*number, whole.clone());
+                    chain = Some(Chain {
+                        kept,
+                        oldest,
+                        whole,
+                    });
+                }
+                Step::Appended { .. } => {}
+                _ => break,
+            }
+            newer = *number;
+        }
+        Ok(chain)
+    }
+
+    /// Returns the way by which one merge takes back a step and those before it at its path.
+    fn merge_chain(&mut self, row: &ListedChange, entry: &Entry) -> Result<Option<Way>, Error> {
+        let path = entry.path().as_str();
+        let Some(chain) = self.chain(row, path)? else {
+            return Ok(None);
+        };
+        let Some(content) = self.merged(row, entry, &chain.kept)? else {
+            return Ok(None);
+        };
+        self.merged.insert(path.to_owned(), chain.oldest);
+        let path = ZonePath::found(path.to_owned());
+        Ok(Some(Way::Rewrite(path, content, chain.whole)))
     }
 
     /// Returns the way back from a step; `None` if nothing is left to do.
     fn way(&mut self, row: &ListedChange, step: &Step) -> Result<Option<Way>, Error> {
         let path = ZonePath::found(step.path().to_owned());
-        let there = self.zone.data.existing_entry(&path)?;
-        let is_settled = self.settled.contains(step.path());
+        let oldest = self.merged.get(step.path());
+        if oldest.is_some_and(|oldest| *oldest <= row.number) {
+            return Ok(None);
+        }
+        let place = Place {
+            there: self.zone.data.existing_entry(&path)?,
+            is_settled: self.is_settled(row, step.path()),
+            path: path.clone(),
+        };
+        let (there, is_settled) = (place.there.as_ref(), place.is_settled);
         let stay = |reason| Ok(Some(Way::Stay(path.clone(), reason)));
         let way = match step {
             Step::Made {
@@ -165,7 +317,7 @@ impl<'p> UndoPlan<'p> {
                 ..
             } => match there {
                 None if !is_settled => return Ok(None),
-                Some(entry) if !is_settled && !self.is_unchanged(row, &entry, *state)? => {
+                Some(entry) if !is_settled && !self.is_unchanged(row, entry, *state)? => {
                     return stay(KeptReason::Changed);
                 }
                 _ => Way::Discard(path.clone(), *existing, from_bin.clone()),
@@ -175,22 +327,7 @@ impl<'p> UndoPlan<'p> {
                 from_bin,
                 kept,
                 ..
-            } => {
-                let Some(kept) = self.in_bin(kept.as_deref())? else {
-                    return stay(KeptReason::Gone);
-                };
-                match there {
-                    Some(entry) if is_settled || self.is_unchanged(row, &entry, *state)? => {
-                        Way::Swap(path.clone(), kept, from_bin.clone())
-                    }
-                    None if is_settled => Way::Swap(path.clone(), kept, from_bin.clone()),
-                    Some(entry) => match self.merged(row, &entry, &kept)? {
-                        Some(content) => Way::Rewrite(path.clone(), content),
-                        None => return stay(KeptReason::Changed),
-                    },
-                    None => return stay(KeptReason::Changed),
-                }
-            }
+            } => self.way_of_replaced(row, &place, (*state, from_bin.as_ref()), kept.as_deref())?,
             Step::Removed { kept, .. } => {
                 let Some(kept) = self.in_bin(kept.as_deref())? else {
                     return stay(KeptReason::Gone);
@@ -203,14 +340,17 @@ impl<'p> UndoPlan<'p> {
             Step::Moved { from, existing, .. } => {
                 let back = ZonePath::found(from.clone());
                 let is_free =
-                    self.settled.contains(from) || self.zone.data.existing_entry(&back)?.is_none();
+                    self.is_settled(row, from) || self.zone.data.existing_entry(&back)?.is_none();
                 if there.is_none() && !is_settled {
                     return stay(KeptReason::Changed);
                 }
                 if !is_free {
                     return stay(KeptReason::Taken);
                 }
-                self.settled.insert(from.clone());
+                if !self.is_touched_between(step.path(), row.number, i64::MAX) {
+                    self.settled.insert(from.clone(), row.number);
+                }
+                self.touched.insert(from.clone());
                 self.chained.insert(from.clone());
                 Way::Rename(path.clone(), back, *existing)
             }
@@ -239,18 +379,78 @@ impl<'p> UndoPlan<'p> {
                 digest,
                 ..
             } => {
-                let is_longer = self.has_addition(row, there.as_ref(), (*after, *inode))
-                    && has_digest(there.as_ref(), (*before, *after), digest.as_deref())?;
-                if !is_settled && (!is_longer || self.is_replaced_after(row, step.path())) {
-                    return stay(KeptReason::Changed);
-                }
-                Way::Shorten(path.clone(), *before, *after)
+                let added = (*before, *after, *inode);
+                self.way_of_appended(row, &place, added, digest.as_deref())?
             }
         };
-        if !self.settled.insert(step.path().to_owned()) {
+        if matches!(way, Way::Stay(..)) {
+            return Ok(Some(way));
+        }
+        if !place.keeps_more(&way) {
+            self.settled.insert(step.path().to_owned(), row.number);
+        }
+        if !self.touched.insert(step.path().to_owned()) {
             self.chained.insert(step.path().to_owned());
         }
         Ok(Some(way))
+    }
+
+    /// Returns the way back from a step that put something in the place of what is in the bin now.
+    fn way_of_replaced(
+        &mut self,
+        row: &ListedChange,
+        place: &Place,
+        (state, from_bin): (Option<State>, Option<&String>),
+        kept: Option<&str>,
+    ) -> Result<Way, Error> {
+        let (path, is_settled) = (place.path.clone(), place.is_settled);
+        let Some(kept) = self.in_bin(kept)? else {
+            return Ok(Way::Stay(path, KeptReason::Gone));
+        };
+        let Some(entry) = &place.there else {
+            return Ok(if is_settled {
+                Way::Swap(path, kept, from_bin.cloned())
+            } else {
+                Way::Stay(path, KeptReason::Changed)
+            });
+        };
+        if is_settled || self.is_unchanged(row, entry, state)? {
+            return Ok(Way::Swap(path, kept, from_bin.cloned()));
+        }
+        if let Some(way) = self.merge_chain(row, entry)? {
+            return Ok(way);
+        }
+        Ok(match self.merged(row, entry, &kept)? {
+            Some(content) => Way::Rewrite(path, content, Vec::new()),
+            None => Way::Stay(path, KeptReason::Changed),
+        })
+    }
+
+    /// Returns the way back from a step that added to a file: its size before and after, and its inode.
+    fn way_of_appended(
+        &mut self,
+        row: &ListedChange,
+        place: &Place,
+        (before, after, inode): (u64, u64, u64),
+        digest: Option<&str>,
+    ) -> Result<Way, Error> {
+        let (path, there) = (place.path.clone(), place.there.as_ref());
+        if !place.is_settled {
+            let is_there = self.has_addition(row, there, (after, inode))
+                && has_digest(there, (before, after), digest)?
+                && !self.is_replaced_after(row, path.as_str());
+            let has_more = |entry: &&Entry| !is_there || entry.size() > after;
+            if let Some(entry) = there.filter(has_more)
+                && let Some(way) = self.merge_chain(row, entry)?
+            {
+                return Ok(way);
+            }
+            if !is_there {
+                return Ok(Way::Stay(path, KeptReason::Changed));
+            }
+        }
+        self.shortened.insert(path.as_str().to_owned());
+        Ok(Way::Shorten(path, before, after))
     }
 
     /// Returns `true` if a file still has an addition of the change, after which it had this size and inode.
@@ -269,11 +469,12 @@ impl<'p> UndoPlan<'p> {
             Step::Appended { inode, .. } => Some(*inode),
             _ => None,
         });
-        there.size() >= after && there.stamp().inode() == inodes.last().unwrap_or(inode)
+        let is_same = there.stamp().inode() == inodes.last().unwrap_or(inode);
+        there.size() >= after && (is_same || self.shortened.contains(there.path().as_str()))
     }
 
     /// Returns a way with the state of what is there now; it stays if it is locked.
-    fn locked(&self, way: Way) -> Result<(Way, Option<State>), Error> {
+    fn locked(&mut self, way: Way) -> Result<(Way, Option<State>), Error> {
         let path = way.outcome().0;
         let stays = match crate::check_lock(self.zone, &path) {
             Err(error) if error.code() == Code::FileLocked => true,
@@ -286,7 +487,7 @@ impl<'p> UndoPlan<'p> {
             Way::Discard(path, ..)
             | Way::Swap(path, ..)
             | Way::Shorten(path, ..)
-            | Way::Rewrite(path, _)
+            | Way::Rewrite(path, ..)
                 if !self.chained.contains(path.as_str()) =>
             {
                 let there = self.zone.data.existing_entry(path)?;
@@ -295,6 +496,7 @@ impl<'p> UndoPlan<'p> {
             _ => None,
         };
         let way = if stays {
+            self.unsettle(&way);
             Way::Stay(path, KeptReason::Locked)
         } else {
             way
@@ -348,7 +550,10 @@ impl<'p> UndoPlan<'p> {
         let mut is_older = true;
         self.zone.data.walk(entry.path(), |found| {
             let is_later = found.stat.st_mtime > row.change.changed_at;
-            if is_later && found.kind == Kind::File && !self.settled.contains(found.path.as_str()) {
+            if is_later
+                && found.kind == Kind::File
+                && !self.settled.contains_key(found.path.as_str())
+            {
                 is_older = false;
             }
             Ok(is_older)
@@ -377,9 +582,19 @@ impl<'p> UndoPlan<'p> {
         }
         let now = entry.content()?;
         // The text that the change wrote: the next one put it into the bin, or added to its end.
-        let wrote = match self.after(row, entry.path().as_str()).next() {
+        let path = entry.path().as_str();
+        let mut later = self.after(row, path);
+        let wrote = match later.next() {
             Some(Step::Replaced { kept: Some(id), .. }) => content(id)?,
-            Some(Step::Appended { before, .. }) => now.get(..*before as usize).map(<[u8]>::to_vec),
+            Some(Step::Appended { before, .. }) => {
+                let written_over = later.find(|step| !matches!(step, Step::Appended { .. }));
+                let longer = match written_over {
+                    None if !self.shortened.contains(path) => Some(now.clone()),
+                    Some(Step::Replaced { kept: Some(id), .. }) => content(id)?,
+                    _ => None,
+                };
+                longer.and_then(|longer| longer.get(..*before as usize).map(<[u8]>::to_vec))
+            }
             _ => None,
         };
         let (Some(wrote), Some(former)) = (wrote, content(&kept.id)?) else {
@@ -414,10 +629,33 @@ impl Way {
                 (path, UndoOutcome::Restored)
             }
             Self::Rename(_, path, _) | Self::Send(path, ..) => (path, UndoOutcome::MovedBack),
-            Self::Rewrite(path, _) => (path, UndoOutcome::Merged),
+            Self::Rewrite(path, ..) => (path, UndoOutcome::Merged),
             Self::Stay(path, reason) => (path, UndoOutcome::Kept(*reason)),
         };
         (path.clone(), outcome)
+    }
+
+    /// Returns the paths in the zone that it changes.
+    fn places(&self) -> impl Iterator<Item = &ZonePath> {
+        let (path, other) = match self {
+            Self::Rename(path, back, _) => (path, Some(back)),
+            Self::Discard(path, ..)
+            | Self::Swap(path, ..)
+            | Self::BringBack(path, _)
+            | Self::Send(path, ..)
+            | Self::Rewrite(path, ..)
+            | Self::Shorten(path, ..)
+            | Self::Stay(path, _) => (path, None),
+        };
+        std::iter::once(path).chain(other)
+    }
+
+    /// Returns the older changes that it takes back, too, as a whole.
+    fn older(&self) -> &[i64] {
+        match self {
+            Self::Rewrite(_, _, older) => older,
+            _ => &[],
+        }
     }
 
     /// Takes the step back.
@@ -471,7 +709,7 @@ impl Way {
                     .commit(None, OPERATION)?;
                 remove_empty(zone, path, *existing)?;
             }
-            Self::Rewrite(path, content) => {
+            Self::Rewrite(path, content, _) => {
                 let staged = zone.stage(content)?;
                 let target = Target::Entry(zone.data.entry_as_named(path)?);
                 writer.write(staged, target, None, OPERATION)?;
