@@ -186,24 +186,37 @@ impl Change {
         let (values, columns) = (self.values(), Self::COLUMNS.join(", "));
         let insert = insertion(Self::TABLE, &columns, values.len(), "RETURNING number");
         let number: i64 = transaction.value(&insert, values.as_slice())?;
-        let undoes = self.undoes.as_deref().unwrap_or_default();
-        let undone = undoes.split(',').filter_map(|text| text.parse().ok());
-        mark(transaction, undone, number)
+        mark(transaction, numbers(self.undoes.as_deref()), number)
     }
 }
 
-/// Marks changes that another one took back. What they took back themselves is there again.
+/// Returns the numbers in a text with commas between them.
+fn numbers(text: Option<&str>) -> impl Iterator<Item = i64> {
+    let texts = text.unwrap_or_default().split(',');
+    texts.filter_map(|text| text.parse().ok())
+}
+
+/// Marks changes that another one took back. What they took back themselves is there again, and so on.
 fn mark(
     statements: &impl Statements,
-    mut undone: impl Iterator<Item = i64>,
+    undone: impl Iterator<Item = i64>,
     number: i64,
 ) -> Result<()> {
-    undone.try_for_each(|undone| {
+    let mut marks: Vec<(i64, i64)> = undone.map(|undone| (undone, number)).collect();
+    while let Some((undone, by)) = marks.pop() {
+        let back = "SELECT number, undoes FROM changes WHERE undone_by = ?1";
+        let back: Vec<(i64, Option<String>)> = statements.all(back, [undone])?;
         let mark = "UPDATE changes SET undone_by = ?2 WHERE number = ?1";
-        statements.run(mark, (undone, number))?;
+        statements.run(mark, (undone, by))?;
         let unmark = "UPDATE changes SET undone_by = NULL WHERE undone_by = ?1";
-        statements.run(unmark, [undone])
-    })
+        statements.run(unmark, [undone])?;
+        for (again, undoes) in back {
+            // It takes back again what it took back.
+            let undoes = numbers(undoes.as_deref()).filter(|older| *older < again);
+            marks.extend(undoes.map(|older| (older, again)));
+        }
+    }
+    Ok(())
 }
 
 row! {

@@ -780,3 +780,34 @@ fn an_edit_stays_in_a_file_that_an_answer_wrote_and_others_added_to() {
     assert_eq!(content(&ada, "storage", "a.md"), former.clone() + "ten\n");
     assert_eq!(content(&ada, "storage", "b.md"), former);
 }
+
+#[test]
+fn an_undo_that_is_done_again_marks_its_changes_again() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    for zone in ["storage", "documents"] {
+        file(&writes(&ada, "before"), zone, "a.md", "one\n");
+        file(&writes(&ada, "answer"), zone, "a.md", "two\n");
+    }
+    let undo = |answer: &Value| {
+        let data = done(&ada, "shed_undo", &json!({"answer": answer}));
+        data["undo"].clone()
+    };
+    let first = undo(&json!("answer"));
+    let second = undo(&first);
+    let third = undo(&second);
+    for zone in ["storage", "documents"] {
+        assert_eq!(content(&ada, zone, "a.md"), "one\n");
+    }
+    let again = ada.call("shed_undo", &json!({"answer": "answer"}));
+    again.refused(409, "FILE_EXISTS");
+    // And so on: what is taken back once more is there again.
+    undo(&third);
+    for zone in ["storage", "documents"] {
+        assert_eq!(content(&ada, zone, "a.md"), "two\n");
+    }
+    undo(&json!("answer"));
+    for zone in ["storage", "documents"] {
+        assert_eq!(content(&ada, zone, "a.md"), "one\n");
+    }
+}
