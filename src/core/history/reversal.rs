@@ -1,6 +1,7 @@
 //! The way back from single commits: what they changed is taken out of the files of today.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use git2::{Commit, Delta, DiffDelta, ErrorCode, MergeFileInput, Oid, Repository, Tree};
 
@@ -92,10 +93,11 @@ impl History {
         };
         let mut ours = object::tree(repository, now.id())?;
         let mut conflicts = BTreeMap::new();
-        for range in commits {
-            let (before, after) = range.trees(repository)?;
+        let trees = commits.iter().map(|range| range.trees(repository));
+        let trees = trees.collect::<Result<Vec<_>>>()?;
+        for (range, (before, after)) in commits.iter().zip(&trees) {
             let mut merged = repository
-                .merge_trees(&after, &ours, &before, None)
+                .merge_trees(after, &ours, before, None)
                 .map_err(&fail)?;
             let found = merged
                 .conflicts()
@@ -111,6 +113,8 @@ impl History {
                     continue;
                 };
                 let text = String::from_utf8_lossy(&path).into_owned();
+                let our = conflict.our.as_ref().map(|our| (our.id, our.mode as i32));
+                let is_back = is_former(&trees, &text, our);
                 merged
                     .conflict_remove(text.as_ref())
                     .and_then(|()| {
@@ -120,7 +124,10 @@ impl History {
                         })
                     })
                     .map_err(&fail)?;
-                conflicts.insert(text, range.revision_before());
+                // What is as it was before all of them was taken back before.
+                if !is_back {
+                    conflicts.insert(text, range.revision_before());
+                }
             }
             let tree = merged.write_tree_to(repository).map_err(&fail)?;
             ours = object::tree(repository, tree)?;
@@ -161,6 +168,21 @@ impl History {
         }
         Ok(())
     }
+}
+
+/// Returns `true` if a file has the content and mode that it had before the oldest of these ranges that touched
+/// it; the last range comes first.
+fn is_former(trees: &[(Tree<'_>, Tree<'_>)], path: &str, now: Option<(Oid, i32)>) -> bool {
+    let entry = |tree: &Tree<'_>| {
+        let entry = tree.get_path(Path::new(path)).ok()?;
+        Some((entry.id(), entry.filemode()))
+    };
+    let mut touching = trees
+        .iter()
+        .rev()
+        .map(|(before, after)| (entry(before), entry(after)));
+    let oldest = touching.find(|(before, after)| before != after);
+    oldest.is_some_and(|(before, _)| before == now)
 }
 
 /// The bits of an index entry that say which side of a conflict it is.

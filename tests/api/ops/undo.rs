@@ -811,3 +811,26 @@ fn an_undo_that_is_done_again_marks_its_changes_again() {
         assert_eq!(content(&ada, zone, "a.md"), "one\n");
     }
 }
+
+#[test]
+fn the_rest_of_an_undo_passes_over_what_came_back_before() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let before = writes(&ada, "before");
+    let answer = writes(&ada, "answer");
+    file(&before, "documents", "a.md", "one\n");
+    file(&before, "documents", "b.md", "b\n");
+    file(&answer, "documents", "a.md", "two\n");
+    file(&answer, "documents", "a.md", "three\n");
+    file(&answer, "documents", "b.md", "B\n");
+    let open = json!({"zone": "documents", "path": "b.md"});
+    done(&ada, "shed_lockedit_open", &open);
+    let part = json!({"answer": "answer", "partial": true});
+    let data = done(&ada, "shed_undo", &part);
+    assert_eq!(named(&data["kept"]), ["documents/b.md"], "{data}");
+    assert_eq!(content(&ada, "documents", "a.md"), "one\n");
+    done(&ada, "shed_lockedit_cancel", &open);
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert_eq!(content(&ada, "documents", "a.md"), "one\n");
+    assert_eq!(content(&ada, "documents", "b.md"), "b\n");
+}
