@@ -1,6 +1,6 @@
 //! The way back from single commits: what they changed is taken out of the files of today.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use git2::{Commit, Delta, DiffDelta, ErrorCode, MergeFileInput, Oid, Repository, Tree};
@@ -137,18 +137,20 @@ impl History {
         };
         let diff = repository.diff_tree_to_tree(Some(&now), Some(&ours), None);
         let diff = diff.map_err(&fail)?;
+        let conflicts = conflicts.into_iter();
+        let mut conflicts: Vec<(ZonePath, String)> = conflicts
+            .map(|(path, before)| (zone_path(&path), before))
+            .collect();
+        // A file stays as it is even if only one of the commits is in conflict with it.
+        let stay: HashSet<ZonePath> = conflicts.iter().map(|(path, _)| path.clone()).collect();
         let changes = diff.deltas().filter_map(|delta| {
-            let path = path_of(&delta)?;
+            let path = path_of(&delta).filter(|path| !stay.contains(path))?;
             let file = delta.new_file();
             let is_there = delta.status() != Delta::Deleted;
             let content = is_there.then(|| (file.id(), u32::from(file.mode()) as i32));
             is_meant(&path).then_some((path, content))
         });
         let changes = changes.collect();
-        let conflicts = conflicts.into_iter();
-        let mut conflicts: Vec<(ZonePath, String)> = conflicts
-            .map(|(path, before)| (zone_path(&path), before))
-            .collect();
         conflicts.retain(|(path, _)| is_meant(path));
         Ok(Reversal { changes, conflicts })
     }

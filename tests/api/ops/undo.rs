@@ -834,3 +834,23 @@ fn the_rest_of_an_undo_passes_over_what_came_back_before() {
     assert_eq!(content(&ada, "documents", "a.md"), "one\n");
     assert_eq!(content(&ada, "documents", "b.md"), "b\n");
 }
+
+#[test]
+fn a_file_that_stays_in_documents_stays_as_it_is() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let text = "one\n2\n3\n4\n5\n6\n7\n8\nnine\n";
+    let first = text.replace("one", "ONE");
+    let now = first.replace("nine", "others");
+    file(&writes(&ada, "before"), "documents", "a.md", text);
+    file(&writes(&ada, "answer"), "documents", "a.md", &first);
+    let second = first.replace("nine", "NINE");
+    file(&writes(&ada, "answer"), "documents", "a.md", &second);
+    file(&writes(&ada, "answer"), "documents", "b.md", "b\n");
+    file(&writes(&ada, "after"), "documents", "a.md", &now);
+    let part = json!({"answer": "answer", "partial": true});
+    let data = done(&ada, "shed_undo", &part);
+    assert_eq!(named(&data["kept"]), ["documents/a.md"], "{data}");
+    assert_eq!(named(&data["files"]), ["documents/b.md"], "{data}");
+    assert_eq!(content(&ada, "documents", "a.md"), now);
+}
