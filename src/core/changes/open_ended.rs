@@ -28,6 +28,7 @@ use fileshed_storage::{DiskError, Entry, Staged, Target, Totals, Vacancy};
 use fileshed_types::{Error, timings};
 use fileshed_zones::write_lock::WriteLock;
 use fileshed_zones::zone::{Zone, ZonePath};
+pub(crate) use commit_changes::commit_outside;
 pub use space::begin_edit;
 use space::{CommandSpace, SpaceError};
 

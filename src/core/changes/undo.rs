@@ -428,6 +428,13 @@ fn take_back_commits(
         Some(open_ended::begin(zone, request, None)?)
     };
     let mut reversal = zone.history(|history| history.reversal(&ranges, only))?;
+    if permit.is_some() {
+        let paths: Vec<ZonePath> = reversal.paths().map(|(path, _)| path.clone()).collect();
+        // Lines of shells may have written there what no commit has yet.
+        if open_ended::commit_outside(zone, &paths)? {
+            reversal = zone.history(|history| history.reversal(&ranges, only))?;
+        }
+    }
     let kept = |(path, reason)| UndonePath::of(zone, path, UndoOutcome::Kept(reason));
     let left = left_out(zone, &mut reversal)?.into_iter().map(kept);
     let conflicts = reversal.conflicts.iter().map(|(path, before)| UndonePath {

@@ -854,3 +854,42 @@ fn a_file_that_stays_in_documents_stays_as_it_is() {
     assert_eq!(named(&data["files"]), ["documents/b.md"], "{data}");
     assert_eq!(content(&ada, "documents", "a.md"), now);
 }
+
+/// Enters a change of an instance that is under way in a zone of ada's.
+fn enter_intent(
+    server: &TestApp,
+    zone: &str,
+    (instance, operation): (&str, &str),
+    change: Option<String>,
+) {
+    let registry = rusqlite::Connection::open(server.data().join("access_auth.sqlite"));
+    let entered = registry.expect("a registry").execute(
+        "INSERT INTO intents (home, zone, instance, operation, author_name, author_email, change)
+         SELECT home, ?1, ?2, ?3, 'ada', '', ?4 FROM changes LIMIT 1",
+        (zone, instance, operation, change),
+    );
+    assert_eq!(entered.expect("entered"), 1);
+}
+
+#[test]
+fn an_edit_that_no_commit_has_yet_is_not_lost() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let text = "one\n2\n3\n4\n5\n6\n7\n8\nnine\n";
+    let first = text.replace("one", "ONE");
+    file(&writes(&ada, "before"), "documents", "a.md", text);
+    file(&writes(&ada, "answer"), "documents", "a.md", &first);
+    // A line of a shell writes, and its end commits.
+    let instances = std::fs::read_dir(server.data().join(".instances"));
+    let instance = instances.expect("instances").next().expect("one");
+    let name = instance.expect("an instance").file_name();
+    let line = (name.to_str().expect("a name"), "terminal");
+    enter_intent(&server, "documents", line, None);
+    let now = first.replace("nine", "NINE");
+    std::fs::write(place(&server, "ada", "documents").join("a.md"), now).expect("written");
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert_eq!(
+        content(&ada, "documents", "a.md"),
+        text.replace("nine", "NINE")
+    );
+}

@@ -31,6 +31,17 @@ pub(super) fn settle(zone: &Zone<'_>) -> Result<bool, Error> {
     Ok(true)
 }
 
+/// Commits what came by other ways to `paths`, while the caller has the write lock. Returns `true` if there
+/// was something.
+pub(crate) fn commit_outside(zone: &Zone<'_>, paths: &[ZonePath]) -> Result<bool, Error> {
+    // In a group it was committed when the change began.
+    if zone.group().is_some() {
+        return Ok(false);
+    }
+    let commit = commit_found(zone, paths, OUTSIDE, &Author::server())?;
+    Ok(commit.is_some())
+}
+
 /// Commits what is on disk at `paths`.
 fn commit_found(
     zone: &Zone<'_>,
