@@ -382,6 +382,8 @@ fn repaired_changes(
     };
     for change in &mut changes {
         let mut steps = Vec::new();
+        // Uploads are not looked at: an undo that may not have happened marks nothing.
+        let mut is_known = true;
         let planned = change.steps();
         let count = planned.len();
         for step in planned {
@@ -391,8 +393,15 @@ fn repaired_changes(
                 }
                 Step::Replaced { kept: None, .. } => true,
                 Step::Removed { path, kept: None } => there(path)?.is_none(),
-                Step::Made { path, .. } | Step::Came { path, .. } => {
-                    data.is_none() || there(path)?.is_some()
+                Step::Made { path, .. } | Step::Came { path, .. } if data.is_some() => {
+                    there(path)?.is_some()
+                }
+                Step::Made {
+                    from_bin: Some(id), ..
+                } => !in_bin.contains(id),
+                Step::Made { .. } | Step::Came { .. } => {
+                    is_known = false;
+                    true
                 }
                 Step::Moved { from, to, .. } => there(from)?.is_none() && there(to)?.is_some(),
                 Step::Appended { path, after, .. } => {
@@ -403,7 +412,7 @@ fn repaired_changes(
                 steps.push(step);
             }
         }
-        if steps.len() < count {
+        if steps.len() < count || !is_known {
             change.undoes = change.undoes.take().map(|_| String::new());
         }
         change.set_steps(&steps);

@@ -893,3 +893,41 @@ fn an_edit_that_no_commit_has_yet_is_not_lost() {
         text.replace("nine", "NINE")
     );
 }
+
+#[test]
+fn an_undo_in_uploads_that_did_not_happen_marks_nothing() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    crate::ops::stage::upload(&ada, "in.csv", "a,b\n");
+    let gone = json!({"zone": "uploads", "path": "in.csv"});
+    done(&writes(&ada, "answer"), "shed_delete", &gone);
+    let registry = rusqlite::Connection::open(server.data().join("access_auth.sqlite"));
+    let written: String = registry
+        .expect("a registry")
+        .query_row(
+            "SELECT json_object('tenant', home, 'zone', zone, 'changed_at', changed_at, 'actor', actor,
+                 'author', author, 'chat', chat, 'answer', 'undo-1', 'operation', 'shed_undo', 'steps',
+                 json_array(json_object('did', 'made', 'path', 'in.csv', 'existing', 0,
+                     'from_bin', json_extract(steps, '$[0].kept'))) || '',
+                 'before', NULL, 'commit', NULL, 'undoes', CAST(number AS TEXT))
+             FROM changes WHERE answer = 'answer'",
+            (),
+            |row| row.get(0),
+        )
+        .expect("a change");
+    // The server went down between the intent and the move out of the bin.
+    enter_intent(&server, "uploads", ("", "shed_undo"), Some(written));
+    // The next change of the zone repairs it.
+    crate::ops::stage::upload(&ada, "other.csv", "c\n");
+    let other = json!({"zone": "uploads", "path": "other.csv"});
+    done(&writes(&ada, "other"), "shed_delete", &other);
+    let registry = rusqlite::Connection::open(server.data().join("access_auth.sqlite"));
+    let left: i64 = registry
+        .expect("a registry")
+        .query_row("SELECT count(*) FROM intents", (), |row| row.get(0))
+        .expect("a number");
+    assert_eq!(left, 0);
+    assert!(missing(&ada, "uploads", "in.csv"));
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert_eq!(content(&ada, "uploads", "in.csv"), "a,b\n");
+}
