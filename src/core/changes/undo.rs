@@ -12,7 +12,8 @@ use fileshed_history::{CommitRange, CommitReader, Reversal};
 use fileshed_registry::{ChangeFilter, ListedChange, Record};
 use fileshed_rules::Growth;
 use fileshed_types::{
-    Caller, Chat, Code, Error, Hint, NextCall, Repeat, ZoneAddress, ZoneName, diagnostics, random,
+    Caller, Chat, Code, Error, Hint, NextCall, Repeat, UserId, ZoneAddress, ZoneName, diagnostics,
+    random,
 };
 use fileshed_zones::store::Store;
 use fileshed_zones::zone::{Zone, ZonePath, expect_write_scope};
@@ -446,7 +447,7 @@ fn take_back_commits(
         .map(|_| kept((ZonePath::root(), KeptReason::Gone)));
     let kept: Vec<UndonePath> = left.chain(conflicts).chain(gone).collect();
     if let Some(mut permit) = permit {
-        permit.give_back(former_owners(changes, &reversal))?;
+        permit.give_back(former_owners(zone, changes, &reversal)?)?;
         if !kept.is_empty() || !is_all(commits.as_ref(), &ranges, only)? {
             permit.undoes_part();
         }
@@ -470,16 +471,48 @@ fn take_back_commits(
 }
 
 /// Returns the records that a group's files had before the changes, of those that are there after the reversal.
-fn former_owners(changes: &[ListedChange], reversal: &Reversal) -> Vec<Record> {
+fn former_owners(
+    zone: &Zone<'_>,
+    changes: &[ListedChange],
+    reversal: &Reversal,
+) -> Result<Vec<Record>, Error> {
+    let Some(group) = zone.group() else {
+        return Ok(Vec::new());
+    };
     // The oldest change knows what was before all of them.
-    let records = changes.iter().flat_map(|row| row.change.owners());
-    let mut former: BTreeMap<String, Record> = records
-        .map(|record| (record.path.clone(), record))
+    let records = changes.iter().flat_map(|row| {
+        row.change
+            .owners()
+            .into_iter()
+            .map(move |record| (row, record))
+    });
+    let former: BTreeMap<String, (&ListedChange, Record)> = records
+        .map(|(row, record)| (record.path.clone(), (row, record)))
         .collect();
     let back = reversal.paths().filter(|(_, is_there)| *is_there);
     let back: HashSet<String> = back.map(|(path, _)| path.key()).collect();
-    former.retain(|path, _| back.contains(path));
-    former.into_values().collect()
+    let mut owners = Vec::new();
+    for (path, (row, record)) in former {
+        if !back.contains(&path) {
+            continue;
+        }
+        let present = zone.store.registry.record(group.id.as_str(), &path)?;
+        if !present.is_some_and(|present| is_given(zone.store, row, &record, &present)) {
+            owners.push(record);
+        }
+    }
+    Ok(owners)
+}
+
+/// Returns `true` if a file was given to its present owner after a change, and not by it.
+fn is_given(store: &Store, row: &ListedChange, former: &Record, present: &Record) -> bool {
+    // An undo gives files to others than who makes it.
+    if row.change.undoes.is_some() || present.owner == former.owner {
+        return false;
+    }
+    let owner = UserId::parse(&present.owner).ok();
+    let tenant = owner.and_then(|owner| store.tenant_of_user(&owner).ok());
+    tenant.is_none_or(|tenant| tenant != row.change.actor)
 }
 
 /// Leaves out of a reversal what the caller may not change now, and what would lie below that; returns each

@@ -931,3 +931,33 @@ fn an_undo_in_uploads_that_did_not_happen_marks_nothing() {
     done(&ada, "shed_undo", &json!({"answer": "answer"}));
     assert_eq!(content(&ada, "uploads", "in.csv"), "a,b\n");
 }
+
+#[test]
+fn a_file_stays_with_the_member_to_whom_it_was_given_since() {
+    let server = small().app();
+    let (ada, bob) = (
+        server.as_member("ada", "t").chat("one"),
+        server.as_member("bob", "t"),
+    );
+    done(&bob, "shed_group_list", &json!({}));
+    let plan = |content: &str, mode: &str| json!({"zone": "group", "group": "team", "path": "a.md", "content": content, "mode": mode});
+    done(
+        &writes(&ada, "before"),
+        "shed_create_file",
+        &plan("old\n", "group"),
+    );
+    done(
+        &writes(&ada, "answer"),
+        "shed_create_file",
+        &plan("new\n", "owner"),
+    );
+    let given = json!({"group": "team", "path": "a.md", "new_owner": "bob", "mode": "group"});
+    done(&ada, "shed_group_chown", &given);
+    done(&bob, "shed_group_set_mode", &given);
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    let read = json!({"zone": "group", "group": "team", "path": "a.md"});
+    let read = done(&ada, "shed_read", &read);
+    assert!(read.to_string().contains("old"), "{read}");
+    let info = done(&ada, "shed_group_info", &json!({"group": "team"}));
+    assert_eq!(info["files"][0]["owner"], "bob", "{info}");
+}
