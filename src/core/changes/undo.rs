@@ -541,7 +541,8 @@ fn left_out(
             left.push((path.clone(), KeptReason::Taken));
         }
     }
-    reversal.leave_out(|path| left.iter().any(|(stays, _)| stays == path));
+    let stays: HashSet<&ZonePath> = left.iter().map(|(path, _)| path).collect();
+    reversal.leave_out(|path| stays.contains(path));
     Ok(left)
 }
 
