@@ -21,6 +21,7 @@ use crate::former::{ExpectedChange, FormerFiles};
 pub use crate::judge::Finished;
 use crate::judge::SpaceLimits;
 use crate::permit::{new_change, new_intent, show_change};
+pub(crate) use commit_changes::commit_outside;
 use fileshed_history::{Author, History, ReferenceState};
 use fileshed_registry::{Change, Intent, NewIntent, OwnershipChange, OwnershipEffect, Record};
 use fileshed_rules::Growth;
@@ -28,7 +29,6 @@ use fileshed_storage::{DiskError, Entry, Staged, Target, Totals, Vacancy};
 use fileshed_types::{Error, timings};
 use fileshed_zones::write_lock::WriteLock;
 use fileshed_zones::zone::{Zone, ZonePath};
-pub(crate) use commit_changes::commit_outside;
 pub use space::begin_edit;
 use space::{CommandSpace, SpaceError};
 

@@ -124,7 +124,7 @@ impl History {
                         })
                     })
                     .map_err(&fail)?;
-                // What is as it was before all of them was taken back before.
+                // A file that is as it was before all of them was taken back before.
                 if !is_back {
                     conflicts.insert(text, range.revision_before());
                 }

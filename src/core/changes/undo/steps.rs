@@ -145,7 +145,7 @@ struct UndoPlan<'p> {
 }
 
 /// The path of a step.
-struct Place {
+struct StepPath {
     path: ZonePath,
     /// The entry that is there now.
     there: Option<Entry>,
@@ -153,7 +153,7 @@ struct Place {
     is_settled: bool,
 }
 
-impl Place {
+impl StepPath {
     /// Returns `true` if edits of others stay there, which the steps before must not pass over.
     fn keeps_more(&self, way: &Way) -> bool {
         match (way, &self.there) {
@@ -302,7 +302,7 @@ impl<'p> UndoPlan<'p> {
         if oldest.is_some_and(|oldest| *oldest <= row.number) {
             return Ok(None);
         }
-        let place = Place {
+        let place = StepPath {
             there: self.zone.data.existing_entry(&path)?,
             is_settled: self.is_settled(row, step.path()),
             path: path.clone(),
@@ -399,7 +399,7 @@ impl<'p> UndoPlan<'p> {
     fn way_of_replaced(
         &mut self,
         row: &ListedChange,
-        place: &Place,
+        place: &StepPath,
         (state, from_bin): (Option<State>, Option<&String>),
         kept: Option<&str>,
     ) -> Result<Way, Error> {
@@ -430,7 +430,7 @@ impl<'p> UndoPlan<'p> {
     fn way_of_appended(
         &mut self,
         row: &ListedChange,
-        place: &Place,
+        place: &StepPath,
         (before, after, inode): (u64, u64, u64),
         digest: Option<&str>,
     ) -> Result<Way, Error> {
