@@ -279,14 +279,6 @@ impl Transfer {
         self.store.clock.now().as_second().unsigned_abs()
     }
 
-    /// The name of a link's maker; `None` if none is known.
-    #[must_use]
-    pub fn maker_of(&self, link: &Link) -> Option<String> {
-        let user = link.caller.user.as_ref()?;
-        let standing = self.store.registry.standing(user.as_str()).ok()??;
-        Some(standing.name).filter(|name| !name.is_empty())
-    }
-
     /// The id of the link with this address: short answers tell the address alone.
     fn link_id_at(&self, address: &str) -> Option<String> {
         let (_, token) = address.rsplit_once("/links/")?;

@@ -230,7 +230,7 @@ async fn show(
     let permit = call.transfer_permit(Some(&opened.link.id)).await?;
     let (link, path) = (Arc::clone(&opened.link), below.clone());
     let looked = call.run(permit, move |view, _| {
-        let maker = view.core.transfer.maker_of(&link);
+        let maker = view.core.store.name_of(&link.caller);
         let found = LinkedEntry::of(view.core, &link, &path).map_err(LinkError::hiding)?;
         Ok((found, maker))
     });
