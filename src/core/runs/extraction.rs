@@ -11,13 +11,13 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::command::{PDF_COMMAND, PICTURE_COMMAND, pdf_page, pdf_text, recognise_page};
-use crate::process::{JobBounds, JobEnd, run_job};
+use crate::process::{JobBounds, JobEnd, open_private, run_job};
 use crate::programs::RECOGNITION_COMMAND;
 use crate::runs::Runs;
 use fileshed_extraction::{DocumentKind, LineRole, TextBuilder, extract, is_encrypted};
 use fileshed_rules::package_of;
 use fileshed_sandbox::{BuiltInJob, PreparedJob};
-use fileshed_storage::{DiskError, Entry, Root};
+use fileshed_storage::{DiskError, Entry};
 use fileshed_tables::{ENCRYPTED, sheets_as_text};
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::size::human_size;
@@ -408,11 +408,8 @@ struct ExtractionJob {
 }
 
 fn prepare(spec: &str) -> io::Result<PreparedJob> {
-    let gone = |error: DiskError| io::Error::other(error.to_string());
     let job: ExtractionJob = serde_json::from_str(spec)?;
-    let directory = Root::open_ambient(&job.directory).map_err(gone)?;
-    let path = ZonePath::found(DOCUMENT.to_owned());
-    let document = directory.read(&path).map_err(gone)?;
+    let document = open_private(&job.directory, DOCUMENT)?;
     Ok(PreparedJob {
         read: None,
         write: None,

@@ -12,15 +12,15 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder as _, ImageError, ImageFormat, ImageReader, Limits};
 use serde::{Deserialize, Serialize};
 
-use crate::process::{JobBounds, JobEnd, run_job};
+use crate::process::{JobBounds, JobEnd, open_private, run_job};
 use crate::runs::Runs;
 use fileshed_sandbox::{BuiltInJob, PreparedJob};
-use fileshed_storage::{DiskError, Entry, Root};
+use fileshed_storage::Entry;
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::size::human_size;
 use fileshed_types::timings::seconds;
 use fileshed_types::{Error, diagnostics};
-use fileshed_zones::zone::{Zone, ZonePath};
+use fileshed_zones::zone::Zone;
 
 /// Name of the picture in the private directory.
 const PICTURE: &str = "picture";
@@ -112,11 +112,8 @@ struct ThumbnailJob {
 }
 
 fn prepare(spec: &str) -> io::Result<PreparedJob> {
-    let gone = |error: DiskError| io::Error::other(error.to_string());
     let job: ThumbnailJob = serde_json::from_str(spec)?;
-    let directory = Root::open_ambient(&job.directory).map_err(gone)?;
-    let path = ZonePath::found(PICTURE.to_owned());
-    let picture = directory.read(&path).map_err(gone)?;
+    let picture = open_private(&job.directory, PICTURE)?;
     Ok(PreparedJob {
         read: None,
         write: None,

@@ -1,6 +1,9 @@
 //! A built-in job in a zone: done by a confined process, as a command is, on what the server does
 //! not trust.
 
+use std::fs::File;
+use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -12,9 +15,9 @@ use crate::runs::Runs;
 use fileshed_sandbox::{
     Access, BuiltInJob, ExitReason, Job, JobSpec, Limits, OutputSink, SandboxError,
 };
-use fileshed_storage::{PrivateDirectory, Staged};
+use fileshed_storage::{DiskError, PrivateDirectory, Root, Staged};
 use fileshed_types::Error;
-use fileshed_zones::zone::Zone;
+use fileshed_zones::zone::{Zone, ZonePath};
 
 /// Limits and properties of a built-in job.
 pub(crate) struct JobBounds<'a> {
@@ -43,6 +46,14 @@ pub(crate) enum JobEnd<A> {
     TooLong,
     /// The kernel ended it at one of its limits, or it failed.
     Died,
+}
+
+/// Opens a file of the private directory that a job is given, before the job is confined.
+pub(crate) fn open_private(directory: &Path, name: &str) -> io::Result<File> {
+    let gone = |error: DiskError| io::Error::other(error.to_string());
+    let directory = Root::open_ambient(directory).map_err(gone)?;
+    let path = ZonePath::found(name.to_owned());
+    directory.read(&path).map_err(gone)
 }
 
 /// Does some work of a job in a zone, which is its working directory, and waits for the answer.
