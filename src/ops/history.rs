@@ -1,6 +1,9 @@
 //! `shed_history`: what was changed, when, by whom and in which answer.
 
-use fileshed_core::change_list::{self, ChangeEntry, ChangesRequest, Content};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use fileshed_core::change_list::{self, ChangeEntry, ChangesRequest, Content, ZoneSteps};
 use fileshed_core::comparison::Side;
 use fileshed_core::undo::range;
 use fileshed_core::{Chat, Repeat, Zone, ZonePath, diagnostics};
@@ -126,9 +129,13 @@ impl Operation for ListChanges {
         };
         let most = request.limit.unwrap_or(LIMIT).min(LIMIT_MAX);
         let entries = change_list::list(&core.store, caller, &list, most)?;
-        let mut left = core.store.settings.output_of(caller.client) as usize;
+        let mut shown = ShownDiffs {
+            left: core.store.settings.output_of(caller.client) as usize,
+            oldest: entries.last().map_or(0, |entry| entry.row.number),
+            steps: HashMap::new(),
+        };
         let changes = entries.into_iter().map(|entry| {
-            let diff = request.diff.then(|| diff(core, caller, &entry, &mut left));
+            let diff = request.diff.then(|| diff(core, caller, &entry, &mut shown));
             let diff = diff.transpose()?;
             Ok(listed(&entry, diff.filter(|diff| !diff.is_empty())))
         });
@@ -164,12 +171,35 @@ fn listed(entry: &ChangeEntry, diff: Option<String>) -> HistoryEntry {
     }
 }
 
-/// Returns the differences that a change made in its first files, as far as so many characters are left.
+/// The differences that an answer shows.
+struct ShownDiffs {
+    /// Characters that are left for them.
+    left: usize,
+    /// The number of the oldest change that is shown.
+    oldest: i64,
+    /// The steps since that change in zones without history, by tenant, zone and conversation of uploads.
+    steps: HashMap<(String, ZoneName, Chat), ZoneSteps>,
+}
+
+impl ShownDiffs {
+    /// Returns the steps in a zone since the oldest change, which are read once.
+    fn steps_in(&mut self, zone: &Zone<'_>) -> Result<&ZoneSteps, Error> {
+        let chat = zone.caller.chat.clone();
+        Ok(
+            match self.steps.entry((zone.tenant.key.clone(), zone.name, chat)) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => unknown.insert(ZoneSteps::since(zone, self.oldest)?),
+            },
+        )
+    }
+}
+
+/// Returns the differences that a change made in its first files, as far as there are characters left.
 fn diff(
     core: &Core,
     caller: &Caller,
     entry: &ChangeEntry,
-    left: &mut usize,
+    shown: &mut ShownDiffs,
 ) -> Result<String, Error> {
     let group = entry.group.as_deref();
     // Each conversation has uploads of its own.
@@ -183,15 +213,15 @@ fn diff(
     let zone = core.store.open_zone(&caller, entry.zone, group)?;
     let mut diffs = String::new();
     for (path, _) in entry.files.iter().take(COMPARED) {
-        if *left == 0 {
+        if shown.left == 0 {
             break;
         }
         // A file that is no text, or is too large, has no difference to show.
-        let Ok(Some((old, new))) = sides(core, &zone, entry, path) else {
+        let Ok(Some((old, new))) = sides(core, &zone, entry, path, shown) else {
             continue;
         };
-        let (diff, _) = old.against(&new, false).unified(*left);
-        *left = left.saturating_sub(diff.chars().count());
+        let (diff, _) = old.against(&new, false).unified(shown.left);
+        shown.left = shown.left.saturating_sub(diff.chars().count());
         if !diff.is_empty() {
             diffs.extend(["--- ", path.as_str(), "\n", &diff, "\n"]);
         }
@@ -205,6 +235,7 @@ fn sides(
     zone: &Zone<'_>,
     entry: &ChangeEntry,
     path: &ZonePath,
+    shown: &mut ShownDiffs,
 ) -> Result<Option<(Side, Side)>, Error> {
     let runs = &core.runs;
     if let Some(range) = range(&entry.row) {
@@ -218,8 +249,8 @@ fn sides(
         Content::Now => Side::read(runs, zone, &zone.entry(path)?).map(Some),
         Content::Gone => Ok(None),
     };
-    let (before, after) = change_list::contents(zone, &entry.row, path)?;
-    Ok(side(before)?.zip(side(after)?))
+    let after = shown.steps_in(zone)?.after(&entry.row, path);
+    Ok(side(Content::before(&entry.row, path))?.zip(side(after)?))
 }
 
 /// Reads a moment, or the number of a change.

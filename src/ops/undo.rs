@@ -1,6 +1,6 @@
 //! `shed_undo`: take back what an answer, a change, or the last change of a path did.
 
-use fileshed_core::undo::{self, UndoOutcome, Undoing, UndonePath};
+use fileshed_core::undo::{self, UndoOptions, UndoOutcome, Undoing, UndonePath};
 
 use fileshed_core::{Hint, NextCall};
 
@@ -93,8 +93,11 @@ impl Operation for Undo {
                 Undoing::Answer(answer.filter(|id| !id.is_empty() && *id != "last"))
             }
         };
-        let how = (request.dry_run, request.partial);
-        let undone = undo::undo(&core.store, caller, what, how)?;
+        let options = UndoOptions {
+            dry_run: request.dry_run,
+            partial: request.partial,
+        };
+        let undone = undo::undo(&core.store, caller, what, options)?;
         let count = undone.paths.len();
         let (kept, done): (Vec<_>, Vec<_>) = undone.paths.iter().partition(|path| path.is_kept());
         let message = match &undone.id {

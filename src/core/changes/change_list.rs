@@ -153,48 +153,75 @@ pub enum Content {
     Gone,
 }
 
-/// Returns where a file is as it was before and after a change of a zone without history.
-pub fn contents(
-    zone: &Zone<'_>,
-    row: &ListedChange,
-    path: &ZonePath,
-) -> Result<(Content, Content), Error> {
-    let binned = |kept: Option<String>| kept.map_or(Content::Gone, Content::Binned);
-    let steps = row.change.steps().into_iter();
-    let mut steps = steps.filter(|step| step.path() == path.as_str());
-    let before = match steps.next() {
-        Some(Step::Made { .. } | Step::Came { .. }) => Content::Absent,
-        Some(Step::Replaced { kept, .. }) => binned(kept),
-        Some(Step::Removed { kept, .. }) => return Ok((binned(kept), Content::Absent)),
-        Some(Step::Moved { .. } | Step::Appended { .. }) | None => Content::Gone,
-    };
-    let filter = ChangeFilter {
-        tenant: Some(&zone.tenant.key),
-        zone: Some(zone.name.as_str()),
-        after: Some(row.number),
-        ..ChangeFilter::default()
-    };
-    for later in zone
-        .store
-        .registry
-        .listed_changes(&filter, MOST)?
-        .iter()
-        .rev()
-    {
-        let is_of_chat = zone.name != ZoneName::Uploads || later.change.chat == row.change.chat;
-        for step in later.change.steps() {
-            if is_of_chat && step.path() == path.as_str() {
-                return Ok((
-                    before,
-                    match step {
-                        Step::Replaced { kept, .. } | Step::Removed { kept, .. } => binned(kept),
-                        _ => Content::Gone,
-                    },
-                ));
-            }
+impl Content {
+    fn binned(kept: Option<String>) -> Self {
+        kept.map_or(Self::Gone, Self::Binned)
+    }
+
+    /// Returns where a file is as it was before a change of a zone without history.
+    #[must_use]
+    pub fn before(row: &ListedChange, path: &ZonePath) -> Self {
+        match row
+            .change
+            .steps()
+            .into_iter()
+            .find(|step| step.path() == path.as_str())
+        {
+            Some(Step::Made { .. } | Step::Came { .. }) => Self::Absent,
+            Some(Step::Replaced { kept, .. } | Step::Removed { kept, .. }) => Self::binned(kept),
+            Some(Step::Moved { .. } | Step::Appended { .. }) | None => Self::Gone,
         }
     }
-    Ok((before, Content::Now))
+}
+
+/// The steps at each path of a zone without history, for the files as changes left them.
+#[derive(Debug)]
+pub struct ZoneSteps {
+    /// The number of the change with each step, the first one first.
+    by_path: HashMap<String, Vec<(i64, Step)>>,
+}
+
+impl ZoneSteps {
+    /// Reads the steps of the changes from this number on.
+    pub fn since(zone: &Zone<'_>, number: i64) -> Result<Self, Error> {
+        let filter = ChangeFilter {
+            tenant: Some(&zone.tenant.key),
+            zone: Some(zone.name.as_str()),
+            // Each conversation has uploads of its own.
+            chat: (zone.name == ZoneName::Uploads).then_some(zone.caller.chat.as_str()),
+            after: Some(number - 1),
+            ..ChangeFilter::default()
+        };
+        let mut by_path: HashMap<String, Vec<(i64, Step)>> = HashMap::new();
+        let rows = zone.store.registry.listed_changes(&filter, MOST)?;
+        for row in rows.into_iter().rev() {
+            for step in row.change.steps() {
+                let path = step.path().to_owned();
+                by_path.entry(path).or_default().push((row.number, step));
+            }
+        }
+        Ok(Self { by_path })
+    }
+
+    /// Returns where a file is as it was after a change, which is not older than the first one read.
+    #[must_use]
+    pub fn after(&self, row: &ListedChange, path: &ZonePath) -> Content {
+        let steps = self.by_path.get(path.as_str()).into_iter().flatten();
+        let (own, later): (Vec<_>, Vec<_>) = steps
+            .filter(|(number, _)| *number >= row.number)
+            .partition(|(number, _)| *number == row.number);
+        let is_removed = |(_, step): &&(i64, Step)| matches!(step, Step::Removed { .. });
+        if own.first().is_some_and(is_removed) {
+            return Content::Absent;
+        }
+        match later.first() {
+            None => Content::Now,
+            Some((_, Step::Replaced { kept, .. } | Step::Removed { kept, .. })) => {
+                Content::binned(kept.clone())
+            }
+            Some(_) => Content::Gone,
+        }
+    }
 }
 
 /// The zone of a change.

@@ -5,6 +5,7 @@
 //! into the bin. Either way the undo is a change of the list like others, so it can be undone.
 
 mod steps;
+mod way;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -147,13 +148,22 @@ struct ZoneChanges {
     changes: Vec<ListedChange>,
 }
 
-/// Takes changes back, in all zones of the caller. Where something stands in the way, nothing is done,
-/// unless `partial` allows the rest; a `dry_run` only says what would be done.
+/// The extent of an undo.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UndoOptions {
+    /// Only says what would be done.
+    pub dry_run: bool,
+    /// Takes back the rest if some files have to stay.
+    pub partial: bool,
+}
+
+/// Takes changes back, in all zones of the caller. If something stands in the way, nothing is done, unless
+/// `partial` allows the rest. A failure that only shows after a part was done is named beside that part.
 pub fn undo(
     store: &Store,
     caller: &Caller,
     what: Undoing<'_>,
-    (dry_run, partial): (bool, bool),
+    options: UndoOptions,
 ) -> Result<Undone, Error> {
     let only = match what {
         Undoing::Path(_, path) => Some(path),
@@ -167,33 +177,46 @@ pub fn undo(
         let answer = changes[0].change.answer.clone();
         let zones = by_zone(store, caller, changes, &id)?;
         let mut paths = Vec::new();
+        let judged = UndoOptions {
+            dry_run: true,
+            ..options
+        };
         for zone in &zones {
-            paths.extend(zone.take_back(store, only, true)?);
+            paths.extend(zone.take_back(store, only, judged)?);
         }
         // Of a path, the last change of which something is left.
         if !paths.is_empty() || only.is_none() {
             break (answer, zones, paths);
         }
     };
-    let kept: Vec<&UndonePath> = paths.iter().filter(|path| path.is_kept()).collect();
-    if !kept.is_empty() && !partial && !dry_run {
-        return Err(UndoError::of(&kept).into());
+    let refusal = UndoError::of(&paths).filter(|_| !options.partial && !options.dry_run);
+    if let Some(refusal) = refusal {
+        return Err(refusal.into());
     }
-    if dry_run || !paths.is_empty() && kept.len() == paths.len() {
-        let id = None;
-        return Ok(Undone { id, answer, paths });
-    }
-    expect_write_scope(caller)?;
-    paths.clear();
-    for zone in &zones {
-        paths.extend(zone.take_back(store, only, false)?);
-    }
+    let is_stuck = !paths.is_empty() && paths.iter().all(UndonePath::is_kept);
+    let id = if options.dry_run || is_stuck {
+        None
+    } else {
+        expect_write_scope(caller)?;
+        paths.clear();
+        for zone in &zones {
+            match zone.take_back(store, only, options) {
+                Ok(outcomes) => paths.extend(outcomes),
+                // The answer has to name the id by which the other zones are undone.
+                Err(error) if paths.iter().any(|path| !path.is_kept()) => {
+                    tracing::warn!(%error, "a zone is not taken back");
+                    paths.push(zone.as_it_is(KeptReason::of(&error)));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        paths.iter().any(|path| !path.is_kept()).then_some(id)
+    };
     // Of a path that several changes touched, the last outcome counts.
     let mut named = HashSet::new();
     paths.reverse();
     paths.retain(|path| named.insert((path.zone, path.group.clone(), path.path.clone())));
     paths.reverse();
-    let id = paths.iter().any(|path| !path.is_kept()).then_some(id);
     Ok(Undone { id, answer, paths })
 }
 
@@ -364,36 +387,34 @@ impl ZoneChanges {
         &self,
         store: &Store,
         only: Option<&ZonePath>,
-        dry_run: bool,
+        options: UndoOptions,
     ) -> Result<Vec<UndonePath>, Error> {
         let numbers: Vec<i64> = self.changes.iter().map(|row| row.number).collect();
         let opened = store.open_zone(&self.caller, self.zone, self.group.as_deref());
         let zone = match opened {
-            Err(_) if self.group.is_some() => return Ok(vec![self.left()]),
+            Err(_) if self.group.is_some() => return Ok(vec![self.as_it_is(KeptReason::Left)]),
             opened => opened?,
         };
         let zone = zone.made()?;
         let outcomes = if self.zone.is_versioned() {
             zone.expect_writable()?;
-            take_back_commits(&zone, &self.changes, only, dry_run)?
+            take_back_commits(&zone, &self.changes, only, options)?
         } else {
-            steps::take_back(&zone, &self.changes, only, dry_run)?
+            steps::take_back(&zone, &self.changes, only, options.dry_run)?
         };
-        if !dry_run && outcomes.is_empty() {
+        if !options.dry_run && outcomes.is_empty() {
             store.registry.mark_undone(&numbers, 0)?;
         }
         Ok(outcomes)
     }
-}
 
-impl ZoneChanges {
-    /// The outcome where the caller does not have the group any more.
-    fn left(&self) -> UndonePath {
+    /// The outcome for a zone that stays as it is.
+    fn as_it_is(&self, reason: KeptReason) -> UndonePath {
         UndonePath {
             zone: self.zone,
             group: self.group.clone(),
             path: ZonePath::root(),
-            outcome: UndoOutcome::Kept(KeptReason::Left),
+            outcome: UndoOutcome::Kept(reason),
             version: None,
         }
     }
@@ -404,16 +425,15 @@ fn take_back_commits(
     zone: &Zone<'_>,
     changes: &[ListedChange],
     only: Option<&ZonePath>,
-    dry_run: bool,
+    options: UndoOptions,
 ) -> Result<Vec<UndonePath>, Error> {
     // The history may have been made anew.
     let commits = CommitReader::open(&zone.base).ok();
-    let is_there = |range: &CommitRange| {
-        let commits = commits.as_ref();
-        commits.is_some_and(|commits| commits.changed_by(range, 1).is_ok())
+    let ranges: Vec<CommitRange> = changes.iter().filter_map(range).collect();
+    let (ranges, lost) = match &commits {
+        Some(commits) => commits.joined(ranges),
+        None => (Vec::new(), ranges),
     };
-    let ranges = changes.iter().filter_map(range);
-    let (ranges, lost): (Vec<CommitRange>, Vec<CommitRange>) = ranges.partition(is_there);
     let request = OpenEndedRequest {
         operation: OPERATION,
         command: OPERATION,
@@ -423,7 +443,7 @@ fn take_back_commits(
             _ => format!("Undo {} changes", changes.len()),
         },
     };
-    let permit = if dry_run {
+    let permit = if options.dry_run {
         None
     } else {
         Some(open_ended::begin(zone, request, None)?)
@@ -447,6 +467,10 @@ fn take_back_commits(
         .map(|_| kept((ZonePath::root(), KeptReason::Gone)));
     let kept: Vec<UndonePath> = left.chain(conflicts).chain(gone).collect();
     if let Some(mut permit) = permit {
+        // Something stands in the way since the zone was judged.
+        if let Some(refusal) = UndoError::of(&kept).filter(|_| !options.partial) {
+            return Err(refusal.into());
+        }
         permit.give_back(former_owners(zone, changes, &reversal)?)?;
         if !kept.is_empty() || !is_all(commits.as_ref(), &ranges, only)? {
             permit.undoes_part();
@@ -631,13 +655,14 @@ pub fn compared(hint: Hint, kept: &[&UndonePath]) -> Hint {
 }
 
 impl UndoError {
-    /// The refusal of an undo that would leave these as they are.
-    fn of(kept: &[&UndonePath]) -> Self {
-        let first = kept.iter().take(NAMED);
-        Self::Conflicts {
-            paths: first.map(|path| (*path).clone()).collect(),
-            count: kept.len(),
-        }
+    /// The refusal of an undo that would leave some of these as they are; `None` if it leaves none.
+    fn of(paths: &[UndonePath]) -> Option<Self> {
+        let kept = paths.iter().filter(|path| path.is_kept());
+        let count = kept.clone().count();
+        (count > 0).then(|| Self::Conflicts {
+            paths: kept.take(NAMED).cloned().collect(),
+            count,
+        })
     }
 }
 

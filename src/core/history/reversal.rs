@@ -51,28 +51,37 @@ impl CommitRange {
         self.before.clone().unwrap_or_else(parent)
     }
 
+    /// Returns the last commit.
+    fn after<'r>(&self, repository: &'r Repository) -> Result<Commit<'r>> {
+        commit(repository, &self.commit)
+    }
+
+    /// Returns the commit before; `None` if the last commit is the first one of the history.
+    fn before<'r>(&self, repository: &'r Repository) -> Result<Option<Commit<'r>>> {
+        if let Some(before) = &self.before {
+            return commit(repository, before).map(Some);
+        }
+        match self.after(repository)?.parent(0) {
+            Ok(parent) => Ok(Some(parent)),
+            Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+            Err(error) => Err(HistoryError::git("read")(error)),
+        }
+    }
+
     /// Returns the trees before and after.
     fn trees<'r>(&self, repository: &'r Repository) -> Result<(Tree<'r>, Tree<'r>)> {
-        let fail = HistoryError::git("read");
-        let commit = |id: &str| -> Result<Commit<'r>> {
-            let found = Oid::from_str(id).and_then(|id| repository.find_commit(id));
-            found.map_err(&fail)
-        };
-        let after = commit(&self.commit)?;
-        let parent = match &self.before {
-            Some(before) => Some(commit(before)?),
-            None => match after.parent(0) {
-                Ok(parent) => Some(parent),
-                Err(error) if error.code() == ErrorCode::NotFound => None,
-                Err(error) => return Err(fail(error)),
-            },
-        };
-        let before = match parent {
+        let after = self.after(repository)?;
+        let before = match self.before(repository)? {
             Some(parent) => object::tree(repository, parent.tree_id())?,
             None => nothing(repository)?,
         };
         Ok((before, object::tree(repository, after.tree_id())?))
     }
+}
+
+fn commit<'r>(repository: &'r Repository, id: &str) -> Result<Commit<'r>> {
+    let found = Oid::from_str(id).and_then(|id| repository.find_commit(id));
+    found.map_err(HistoryError::git("read"))
 }
 
 /// The tree without a file.
@@ -214,6 +223,32 @@ impl CommitReader {
     pub fn open(parent: &Root) -> Result<Self> {
         let repository = Repository::open_bare(parent.location().join(NAME));
         repository.map(Self).map_err(HistoryError::git("read"))
+    }
+
+    /// Joins ranges of which one follows the other, the last one first. Returns them, and those of which a
+    /// commit is not there.
+    #[must_use]
+    pub fn joined(&self, ranges: Vec<CommitRange>) -> (Vec<CommitRange>, Vec<CommitRange>) {
+        let (mut joined, mut lost) = (Vec::<CommitRange>::new(), Vec::new());
+        for range in ranges {
+            let Ok(before) = range.before(&self.0) else {
+                lost.push(range);
+                continue;
+            };
+            let range = CommitRange {
+                before: before.map(|commit| commit.id().to_string()),
+                ..range
+            };
+            // A range without a commit before it begins at the parent of its last commit.
+            let follows = |later: &&mut CommitRange| {
+                range.before.is_some() && later.before.as_ref() == Some(&range.commit)
+            };
+            match joined.last_mut().filter(follows) {
+                Some(later) => later.before = range.before,
+                None => joined.push(range),
+            }
+        }
+        (joined, lost)
     }
 
     /// Returns the files that commits changed, at most so many, and how many there are.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::extraction::{DocumentSource, DocumentText, document_text, text_of_source};
 use crate::runs::Runs;
-use fileshed_changes::change_list::{self, Content};
+use fileshed_changes::change_list::Content;
 use fileshed_history::{FileVersion, file_at};
 use fileshed_storage::Entry;
 use fileshed_text::{Comparison, compare, readable};
@@ -105,7 +105,7 @@ impl Side {
         let Some(row) = row else {
             return Ok(None);
         };
-        match change_list::contents(zone, &row, path)?.0 {
+        match Content::before(&row, path) {
             Content::Absent => Ok(Some(Self::empty())),
             Content::Binned(id) => {
                 let name = ZonePath::found(id.clone());

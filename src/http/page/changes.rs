@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use fileshed_core::change_list::{self, ChangeEntry, ChangesRequest};
-use fileshed_core::undo::{Undoing, undo};
+use fileshed_core::undo::{UndoOptions, Undoing, undo};
 use fileshed_core::{CallerView, Chat, Error, diagnostics};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -137,7 +137,11 @@ pub(super) fn take_back(view: CallerView<'_>, query: &UndoQuery) -> Result<Value
         (None, Some(number)) => Undoing::Change(number),
         _ => return Err(UndoQueryError.into()),
     };
-    let undone = undo(&view.core.store, view.caller, what, (false, query.partial))?;
+    let options = UndoOptions {
+        partial: query.partial,
+        ..UndoOptions::default()
+    };
+    let undone = undo(&view.core.store, view.caller, what, options)?;
     let mut data = json!({"paths": undone.paths.len()});
     if let Some(id) = undone.id {
         data["id"] = id.into();

@@ -526,6 +526,96 @@ fn what_is_locked_or_of_others_stays_and_the_rest_comes_back() {
 }
 
 #[test]
+fn the_rest_of_one_change_comes_back_by_another_undo() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let (before, answer) = (writes(&ada, "before"), writes(&ada, "answer"));
+    for path in ["a.md", "b.md", "c.md", "d.md"] {
+        file(&before, "storage", path, "old\n");
+    }
+    ran(&answer, "storage", "mv", &["d.md", "e.md"]);
+    ran(&answer, "storage", "rm", &["a.md", "b.md", "c.md"]);
+    file(&writes(&ada, "since"), "storage", "b.md", "another\n");
+
+    let part = json!({"answer": "answer", "partial": true});
+    let told = done(
+        &ada,
+        "shed_undo",
+        &json!({"answer": "answer", "dry_run": true}),
+    );
+    let first = done(&ada, "shed_undo", &part);
+    assert_eq!(named(&first["kept"]), ["storage/b.md"], "{first}");
+    assert_eq!(
+        (&told["files"], &told["kept"], &told["count"]),
+        (&first["files"], &first["kept"], &first["count"])
+    );
+    assert_eq!(content(&ada, "storage", "b.md"), "another\n");
+    assert_eq!(content(&ada, "storage", "c.md"), "old\n");
+
+    // Others go on with what came back, and b.md is free again.
+    file(&writes(&ada, "since"), "storage", "c.md", "newer\n");
+    done(
+        &writes(&ada, "since"),
+        "shed_rename",
+        &json!({"zone": "storage", "old_path": "b.md", "new_path": "mine.md"}),
+    );
+    let second = done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert_eq!(named(&second["files"]), ["storage/b.md"], "{second}");
+    assert_eq!(content(&ada, "storage", "b.md"), "old\n");
+    assert_eq!(content(&ada, "storage", "c.md"), "newer\n");
+    assert_eq!(content(&ada, "storage", "d.md"), "old\n");
+    ada.call("shed_undo", &json!({"answer": "answer"}))
+        .refused(409, "FILE_EXISTS");
+
+    // The second undo is undone, and done again.
+    let third = done(&ada, "shed_undo", &json!({"answer": second["undo"]}));
+    assert_eq!(named(&third["files"]), ["storage/b.md"], "{third}");
+    assert!(missing(&ada, "storage", "b.md"));
+    let again = done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert_eq!(named(&again["files"]), ["storage/b.md"], "{again}");
+    assert_eq!(content(&ada, "storage", "b.md"), "old\n");
+}
+
+#[test]
+fn a_lock_on_the_new_name_refuses_the_whole_undo() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let (before, answer) = (writes(&ada, "before"), writes(&ada, "answer"));
+    file(&before, "storage", "a.md", "a\n");
+    file(&before, "storage", "b.md", "b\n");
+    let rename = json!({"zone": "storage", "old_path": "a.md", "new_path": "new.md"});
+    done(&answer, "shed_rename", &rename);
+    file(&answer, "storage", "b.md", "B\n");
+    let open = json!({"zone": "storage", "path": "new.md"});
+    done(&ada, "shed_lockedit_open", &open);
+    ada.call("shed_undo", &json!({"answer": "answer"}))
+        .refused(423, "FILE_LOCKED");
+    assert_eq!(content(&ada, "storage", "b.md"), "B\n");
+    done(&ada, "shed_lockedit_cancel", &open);
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert_eq!(content(&ada, "storage", "a.md"), "a\n");
+}
+
+#[test]
+fn a_file_that_an_answer_wrote_twice_is_named_once() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    for zone in ["storage", "documents"] {
+        file(&writes(&ada, "before"), zone, "a.md", "one\n");
+        for text in ["two\n", "three\n"] {
+            file(&writes(&ada, "answer"), zone, "a.md", text);
+        }
+    }
+    let expected = ["documents/a.md", "storage/a.md"];
+    for dry_run in [true, false] {
+        let call = json!({"answer": "answer", "dry_run": dry_run});
+        let told = done(&ada, "shed_undo", &call);
+        assert_eq!(named(&told["files"]), expected, "{told}");
+        assert_eq!(told["count"], 2, "{told}");
+    }
+}
+
+#[test]
 fn an_addition_that_was_written_over_stays() {
     let server = small().app();
     let ada = server.as_user("ada").chat("one");

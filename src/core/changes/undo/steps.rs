@@ -1,44 +1,21 @@
 //! Steps of a zone without history, taken back one by one.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 
 use fileshed_history::merge_texts;
 use fileshed_registry::{BinRow, ChangeFilter, ListedChange, Step};
-use fileshed_storage::{DiskError, Entry, Kind, Target, Totals};
+use fileshed_storage::{DiskError, Entry, Kind};
 use fileshed_types::settings::MEBIBYTE;
-use fileshed_types::{Caller, Chat, Code, Error, ZoneName};
+use fileshed_types::{Caller, Code, Error, ZoneName};
+use fileshed_zones::content_digest::sha256_between;
 use fileshed_zones::zone::{Zone, ZonePath};
+use sha2::Digest as _;
 
-use super::{KeptReason, MOST, OPERATION, UndoOutcome, UndonePath};
-use crate::change_request::digest_of;
-use crate::{cross_zone, receiver};
+use super::way::{State, Way, back_to};
+use super::{KeptReason, MOST, UndoOutcome, UndonePath};
 
 /// The largest file that is merged by lines, in bytes.
 const LARGEST_MERGED: u64 = 8 * MEBIBYTE;
-
-/// Inode, size and time of change of a file.
-type State = (u64, u64, i64);
-
-/// The way back from one step.
-enum Way {
-    /// It goes into the bin, under this id, with directories above it that are empty then, beyond this depth.
-    Discard(ZonePath, usize, Option<String>),
-    /// The entry in the bin and what is at the path, which gets this id there, change places.
-    Swap(ZonePath, BinRow, Option<String>),
-    /// The entry in the bin comes back.
-    BringBack(ZonePath, BinRow),
-    /// It gets its former name; directories above it go as above.
-    Rename(ZonePath, ZonePath, usize),
-    /// It goes back to another zone; directories above it go as above.
-    Send(ZonePath, usize, ZoneName, ZonePath, String),
-    /// It gets this content, which also takes these older changes back as a whole.
-    Rewrite(ZonePath, Vec<u8>, Vec<i64>),
-    /// It loses the bytes between these two.
-    Shorten(ZonePath, u64, u64),
-    /// It stays.
-    Stay(ZonePath, KeptReason),
-}
 
 /// Takes the changes back, the last one first, or only says what would be done.
 pub(super) fn take_back(
@@ -53,35 +30,37 @@ pub(super) fn take_back(
         plan.touched.clear();
         plan.chained.clear();
         let steps = row.change.steps();
-        let meant = steps
-            .iter()
-            .rev()
-            .filter(|step| only.is_none_or(|only| step.path() == only.as_str()));
         let mut ways = Vec::new();
-        let mut count = 0;
-        for step in meant {
-            count += 1;
-            let way = plan.way(row, step)?;
-            if let Some(way) = way {
-                ways.push(plan.locked(way)?);
+        let mut meant_all = true;
+        for (at, step) in steps.iter().enumerate().rev() {
+            if plan.done.contains(&(row.number, at)) {
+                continue;
+            }
+            if only.is_some_and(|only| step.path() != only.as_str()) {
+                meant_all = false;
+                continue;
+            }
+            if let Some(way) = plan.way(row, step)? {
+                let (way, seen) = plan.locked(way)?;
+                ways.push((at, way, seen));
             }
         }
-        let meant_all = count == steps.len();
         let mut is_whole = meant_all;
         let mut failed = HashSet::new();
-        for (at, (way, seen)) in ways.iter().enumerate() {
+        let last = ways.last().map(|(at, ..)| *at);
+        for (at, way, seen) in &ways {
             let (path, mut outcome) = way.outcome();
             let is_stuck = way.places().any(|path| failed.contains(path));
             if is_stuck {
                 outcome = UndoOutcome::Kept(KeptReason::Changed);
             } else if !dry_run && !matches!(way, Way::Stay(..)) {
                 // Each step is a change by itself: the last one marks the change, if all are taken back.
-                let marks = is_whole && at + 1 == ways.len();
+                let marks = is_whole && last == Some(*at);
                 let mut numbers = way.older().to_vec();
                 numbers.extend(marks.then_some(row.number));
-                let texts: Vec<String> = numbers.iter().map(i64::to_string).collect();
+                let part = (!marks).then_some((row.number, *at));
                 let caller = Caller {
-                    undoes: Some(texts.join(",")),
+                    undoes: Some(undoes(&numbers, part)),
                     ..zone.caller.clone()
                 };
                 let done = zone
@@ -122,9 +101,24 @@ fn has_former(steps: &[Step], path: &ZonePath) -> bool {
     )
 }
 
+/// Returns the text for what an undo takes back: changes as a whole, and a step of another one.
+fn undoes(numbers: &[i64], part: Option<(i64, usize)>) -> String {
+    let numbers = numbers.iter().map(i64::to_string);
+    let part = part.map(|(number, at)| format!("{number}:{at}"));
+    numbers.chain(part).collect::<Vec<_>>().join(",")
+}
+
+/// Returns the steps in such a text: the number of the change of each, and its position in that.
+fn parts(undoes: &str) -> impl Iterator<Item = (i64, usize)> {
+    let parts = undoes.split(',').filter_map(|part| part.split_once(':'));
+    parts.filter_map(|(number, at)| Some((number.parse().ok()?, at.parse().ok()?)))
+}
+
 /// Knowledge about the zone while steps are judged.
 struct UndoPlan<'p> {
     zone: &'p Zone<'p>,
+    /// Steps that an undo took back which left others of their change: its number and the position of each.
+    done: HashSet<(i64, usize)>,
     /// Steps of changes that stay, by path: the number of the change with each.
     others: BTreeMap<String, Vec<(i64, Step)>>,
     /// Steps of the changes that are taken back, by path, the last one first: the number of the change with
@@ -185,10 +179,17 @@ impl<'p> UndoPlan<'p> {
         };
         let undone: HashSet<i64> = changes.iter().map(|row| row.number).collect();
         let mut own: HashMap<String, Vec<(i64, Step, bool)>> = HashMap::new();
+        let mut rows = zone.store.registry.listed_changes(&filter, MOST)?;
+        let taken_back = rows.iter().filter(|row| row.undone_by.is_none());
+        let taken_back = taken_back.filter_map(|row| row.change.undoes.as_deref());
+        let done: HashSet<(i64, usize)> = taken_back.flat_map(parts).collect();
         for row in changes {
             let steps = row.change.steps();
             let is_all = steps.len() == 1;
-            for step in steps.into_iter().rev() {
+            for (at, step) in steps.into_iter().enumerate().rev() {
+                if done.contains(&(row.number, at)) {
+                    continue;
+                }
                 let path = step.path().to_owned();
                 own.entry(path)
                     .or_default()
@@ -196,7 +197,6 @@ impl<'p> UndoPlan<'p> {
             }
         }
         let mut others: BTreeMap<String, Vec<(i64, Step)>> = BTreeMap::new();
-        let mut rows = zone.store.registry.listed_changes(&filter, MOST)?;
         rows.retain(|row| {
             // A change and its undo are nothing together.
             let stands = row.undone_by.is_none() && row.change.undoes.is_none();
@@ -205,13 +205,17 @@ impl<'p> UndoPlan<'p> {
             stands && is_of_chat && !undone.contains(&row.number)
         });
         for row in rows.iter().rev() {
-            for step in row.change.steps() {
+            for (at, step) in row.change.steps().into_iter().enumerate() {
+                if done.contains(&(row.number, at)) {
+                    continue;
+                }
                 let path = step.path().to_owned();
                 others.entry(path).or_default().push((row.number, step));
             }
         }
         Ok(Self {
             zone,
+            done,
             others,
             own,
             settled: HashMap::new(),
@@ -476,13 +480,13 @@ impl<'p> UndoPlan<'p> {
     /// Returns a way with the state of what is there now; it stays if it is locked.
     fn locked(&mut self, way: Way) -> Result<(Way, Option<State>), Error> {
         let path = way.outcome().0;
-        let stays = match crate::check_lock(self.zone, &path) {
-            Err(error) if error.code() == Code::FileLocked => true,
-            checked => {
-                checked?;
-                false
+        let mut stays = false;
+        for place in way.places() {
+            match crate::check_lock(self.zone, place) {
+                Err(error) if error.code() == Code::FileLocked => stays = true,
+                checked => checked?,
             }
-        };
+        }
         let seen = match &way {
             Way::Discard(path, ..)
             | Way::Swap(path, ..)
@@ -613,143 +617,6 @@ fn has_digest(
     let (Some(there), Some(digest)) = (there, digest) else {
         return Ok(true);
     };
-    let fail = |error| DiskError::of("read", there.path(), error);
-    let (mut file, mut added) = (there.open()?, Vec::new());
-    file.seek(SeekFrom::Start(before)).map_err(fail)?;
-    let mut between = file.take(after.saturating_sub(before));
-    between.read_to_end(&mut added).map_err(fail)?;
-    Ok(digest_of(&added) == digest)
-}
-
-impl Way {
-    fn outcome(&self) -> (ZonePath, UndoOutcome) {
-        let (path, outcome) = match self {
-            Self::Discard(path, ..) => (path, UndoOutcome::Removed),
-            Self::Swap(path, ..) | Self::BringBack(path, _) | Self::Shorten(path, ..) => {
-                (path, UndoOutcome::Restored)
-            }
-            Self::Rename(_, path, _) | Self::Send(path, ..) => (path, UndoOutcome::MovedBack),
-            Self::Rewrite(path, ..) => (path, UndoOutcome::Merged),
-            Self::Stay(path, reason) => (path, UndoOutcome::Kept(*reason)),
-        };
-        (path.clone(), outcome)
-    }
-
-    /// Returns the paths in the zone that it changes.
-    fn places(&self) -> impl Iterator<Item = &ZonePath> {
-        let (path, other) = match self {
-            Self::Rename(path, back, _) => (path, Some(back)),
-            Self::Discard(path, ..)
-            | Self::Swap(path, ..)
-            | Self::BringBack(path, _)
-            | Self::Send(path, ..)
-            | Self::Rewrite(path, ..)
-            | Self::Shorten(path, ..)
-            | Self::Stay(path, _) => (path, None),
-        };
-        std::iter::once(path).chain(other)
-    }
-
-    /// Returns the older changes that it takes back, too, as a whole.
-    fn older(&self) -> &[i64] {
-        match self {
-            Self::Rewrite(_, _, older) => older,
-            _ => &[],
-        }
-    }
-
-    /// Takes the step back.
-    fn go(&self, zone: &Zone<'_>, seen: Option<State>) -> Result<(), Error> {
-        let writer = receiver(zone, OPERATION)?.keeping();
-        let gone = || Error::from(super::UndoError::Nothing);
-        if let Some(seen) = seen {
-            // Somebody may have changed it since it was judged.
-            let there = zone.data.existing_entry(&self.outcome().0)?;
-            if there.map(|entry| entry.stamp().content()) != Some(seen) {
-                return Err(gone());
-            }
-        }
-        match self {
-            Self::Stay(..) => {}
-            Self::Discard(path, existing, id) => {
-                let entry = zone.data.entry_as_named(path)?;
-                writer.binning_as(id.as_ref()).delete(&entry, None)?;
-                remove_empty(zone, path, *existing)?;
-            }
-            Self::Swap(path, row, id) => {
-                // A step that was taken back before may have emptied the place.
-                let change = match zone.data.existing_entry(path)? {
-                    Some(entry) => writer
-                        .binning_as(id.as_ref())
-                        .swap_with_bin(row.clone(), &entry)?,
-                    None => writer.bring_back(row.clone(), zone.data.vacancy_as_named(path)?)?,
-                };
-                change.ok_or_else(gone)?.commit(None, OPERATION)?;
-            }
-            Self::BringBack(path, row) => {
-                let vacancy = zone.data.vacancy_as_named(path)?;
-                let change = writer.bring_back(row.clone(), vacancy)?.ok_or_else(gone)?;
-                change.commit(None, OPERATION)?;
-            }
-            Self::Rename(path, back, existing) => {
-                let entry = zone.data.entry_as_named(path)?;
-                let vacancy = zone.data.vacancy_as_named(back)?;
-                writer.rename(&entry, vacancy)?.commit(None, OPERATION)?;
-                remove_empty(zone, path, *existing)?;
-            }
-            Self::Send(path, existing, to, back, chat) => {
-                drop(writer);
-                let caller = back_to(zone, *to, chat);
-                let to = zone.store.zone_as_it_is(&caller, *to)?.made()?;
-                let writers = cross_zone::writers_unasked(zone, &to, OPERATION)?;
-                let entry = zone.data.entry_as_named(path)?;
-                let weight = zone.data.weigh(&entry, |_| false)?;
-                let target = Target::Vacancy(to.data.vacancy_as_named(back)?);
-                cross_zone::relocate(writers, &entry, &weight, (target, Totals::default()))?
-                    .commit(None, OPERATION)?;
-                remove_empty(zone, path, *existing)?;
-            }
-            Self::Rewrite(path, content, _) => {
-                let staged = zone.stage(content)?;
-                let target = Target::Entry(zone.data.entry_as_named(path)?);
-                writer.write(staged, target, None, OPERATION)?;
-            }
-            Self::Shorten(path, before, after) => {
-                let entry = zone.data.entry_as_named(path)?;
-                let fail = |error| DiskError::of("read", path, error);
-                let mut file = entry.open()?;
-                let mut staged = zone.stage(&[])?;
-                let mut head = (&mut file).take(*before);
-                std::io::copy(&mut head, staged.file()).map_err(fail)?;
-                file.seek(SeekFrom::Start(*after)).map_err(fail)?;
-                std::io::copy(&mut file, staged.file()).map_err(fail)?;
-                staged.file().flush().map_err(fail)?;
-                writer.write(staged, Target::Entry(entry), None, OPERATION)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The caller for the zone that something came from: each conversation has uploads of its own.
-fn back_to(zone: &Zone<'_>, to: ZoneName, chat: &str) -> Caller {
-    Caller {
-        chat: match to {
-            ZoneName::Uploads => Chat::new(chat),
-            _ => zone.caller.chat.clone(),
-        },
-        ..zone.caller.clone()
-    }
-}
-
-/// Removes the directories above a path that are empty, but for the first ones.
-fn remove_empty(zone: &Zone<'_>, path: &ZonePath, existing: usize) -> Result<(), Error> {
-    let above = std::iter::successors(path.parent(), ZonePath::parent);
-    for directory in above.take_while(|above| above.segments().count() > existing) {
-        let entry = zone.data.existing_entry(&directory)?;
-        if !entry.map_or(Ok(false), |entry| entry.remove_if_empty())? {
-            break;
-        }
-    }
-    Ok(())
+    let added = sha256_between(&there.open()?, before..after, there.path())?;
+    Ok(hex::encode(added.finalize()) == digest)
 }
