@@ -11,27 +11,45 @@ use fileshed_test_support::wire::Wire;
 
 const FILES: usize = 6;
 
-const ZONES: [(&str, &str); 2] = [("documents", "Documents/data"), ("storage", "Storage/data")];
+/// The zones by their addresses, each with the directory of its files below that of the data.
+const ZONES: [(&str, &str); 3] = [
+    ("documents", "users/marie/Documents/data"),
+    ("group/team", "groups/team/data"),
+    ("storage", "users/marie/Storage/data"),
+];
 
 fn write(wire: &mut Wire, content: &str) {
-    for (zone, _) in ZONES {
+    for (address, _) in ZONES {
+        let (zone, group) = address.split_once('/').unwrap_or((address, ""));
         for number in 0..FILES {
             let path = format!("d/{number}");
-            let call = json!({"zone": zone, "path": path, "content": content, "overwrite": true});
+            let mut call =
+                json!({"zone": zone, "path": path, "content": content, "overwrite": true});
+            if !group.is_empty() {
+                call["group"] = group.into();
+            }
             wire.data("shed_create_file", &call);
         }
     }
+}
+
+/// The owner and mode of each file of the group.
+fn owners(wire: &mut Wire) -> Value {
+    wire.data("shed_group_info", &json!({"group": "team"}))["files"].take()
 }
 
 #[test]
 fn an_undo_goes_on_where_it_was_cut_off_whenever_the_server_is_killed() {
     let mut rng = Rng::new(seed());
     let mut server = setup("relaxed").start();
-    let home = server.data().join("users").join(USER);
-    write(
-        &mut Wire::open(&server, USER, "work").answering("first"),
-        "old\n",
-    );
+    let data = server.data().to_owned();
+    let home = data.join("users").join(USER);
+    let team = ["--id", "team", "--name", "team", "--members", USER];
+    let made = server.run(&[["group", "create"].as_slice(), &team].concat());
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let mut wire = Wire::open(&server, USER, "work").answering("first");
+    write(&mut wire, "old\n");
+    let first_owners = owners(&mut wire);
     let (mut whole, mut half) = (0, 0);
     let rounds = rounds();
     for round in 0..rounds {
@@ -55,15 +73,15 @@ fn an_undo_goes_on_where_it_was_cut_off_whenever_the_server_is_killed() {
             let content = |row: &Value| {
                 let file = row["files"][0].as_str().unwrap();
                 let name = file.split(' ').next().unwrap().strip_prefix(zone).unwrap();
-                std::fs::read_to_string(home.join(directory).join(&name[1..])).unwrap()
+                std::fs::read_to_string(data.join(directory).join(&name[1..])).unwrap()
             };
             let is_back: Vec<bool> = rows.iter().map(|row| content(row) == "old\n").collect();
             let is_all = is_back.iter().all(|is_back| *is_back);
             for (row, is_back) in rows.iter().zip(is_back) {
                 let text = content(row);
                 assert!(text == new || text == "old\n", "round {round}: {text:?}");
-                // Documents are taken back as a whole.
-                let expected = if zone == "documents" { is_all } else { is_back };
+                // A zone with history is taken back as a whole.
+                let expected = if zone == "storage" { is_back } else { is_all };
                 assert_eq!(
                     row["undone"] == true,
                     expected,
@@ -76,11 +94,11 @@ fn an_undo_goes_on_where_it_was_cut_off_whenever_the_server_is_killed() {
         let found = tree(&home.join("Storage/data"));
         assert_eq!(counted(&stats, "storage"), totals(&found), "round {round}");
         assert!(
-            !is_answered || back == 2 * FILES,
+            !is_answered || back == ZONES.len() * FILES,
             "round {round}: what was answered holds"
         );
         let (code, said) = wire.call("shed_undo", &undo).unwrap();
-        if back == 2 * FILES {
+        if back == ZONES.len() * FILES {
             assert_eq!(code, 409, "round {round}: {said}");
             whole += 1;
         } else {
@@ -89,11 +107,12 @@ fn an_undo_goes_on_where_it_was_cut_off_whenever_the_server_is_killed() {
         }
         for (_, directory) in ZONES {
             for number in 0..FILES {
-                let path = home.join(directory).join(format!("d/{number}"));
+                let path = data.join(directory).join(format!("d/{number}"));
                 let text = std::fs::read_to_string(path).unwrap();
                 assert_eq!(text, "old\n", "round {round}: {directory} {number}");
             }
         }
+        assert_eq!(owners(&mut wire), first_owners, "round {round}");
     }
     assert!(whole > 0, "undos had an effect");
     println!("{rounds} kills, {whole} undos were whole, {half} were cut off half way");
