@@ -140,6 +140,11 @@ impl FormerFiles {
         })
     }
 
+    /// Returns `true` for the files of a database.
+    pub(crate) fn is_database(&self) -> bool {
+        self.is_database
+    }
+
     /// Puts what did change into the bin; returns the steps, and files that changed and are gone. The
     /// caller has the write lock.
     pub(crate) fn enter(self, zone: &Zone<'_>) -> Result<(Vec<Step>, Vec<ZonePath>), Error> {

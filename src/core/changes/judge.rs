@@ -62,6 +62,8 @@ pub struct Finished {
     pub history: Option<String>,
     /// Files that it changed and whose former content is not kept.
     pub lost: Vec<ZonePath>,
+    /// `true` if it changed more files than the list of changes names.
+    pub is_unlisted: bool,
 }
 
 impl EndedCommand<'_> {
@@ -141,7 +143,7 @@ impl EndedCommand<'_> {
                 finished: Finished {
                     refused,
                     history,
-                    lost: Vec::new(),
+                    ..Finished::default()
                 },
             });
         }
@@ -163,7 +165,7 @@ impl EndedCommand<'_> {
             finished: Finished {
                 refused: excess.map(|(stays, _)| stays),
                 history: said_of(&line, captured.commit.is_some()),
-                lost: Vec::new(),
+                ..Finished::default()
             },
         })
     }

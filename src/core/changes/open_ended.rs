@@ -11,6 +11,7 @@
 )]
 
 mod commit_changes;
+mod effects;
 mod space;
 
 use std::collections::HashSet;
@@ -22,11 +23,13 @@ pub use crate::judge::Finished;
 use crate::judge::SpaceLimits;
 use crate::permit::{new_change, new_intent, show_change};
 pub(crate) use commit_changes::commit_outside;
+use effects::Effects;
 use fileshed_history::{Author, History, ReferenceState};
 use fileshed_registry::{Change, Intent, NewIntent, OwnershipChange, OwnershipEffect, Record};
 use fileshed_rules::Growth;
 use fileshed_storage::{DiskError, Entry, Staged, Target, Totals, Vacancy};
 use fileshed_types::{Error, timings};
+use fileshed_zones::watched::Unsettled;
 use fileshed_zones::write_lock::WriteLock;
 use fileshed_zones::zone::{Zone, ZonePath};
 pub use space::begin_edit;
@@ -68,6 +71,8 @@ pub struct OpenEndedPermit<'a> {
     change: Change,
     /// The changes that are expected of it.
     former: FormerFiles,
+    /// Its changes in a zone without history that its arguments do not name.
+    effects: Option<Effects>,
     intent: Option<Intent>,
     hold: Option<WriteLock>,
 }
@@ -152,6 +157,7 @@ fn prepare<'a>(
         begun,
         space,
         change: new_change(zone, request.command)?,
+        effects: Effects::begin(zone, request.command)?,
         former: FormerFiles::default(),
         request,
         intent: None,
@@ -245,13 +251,22 @@ impl<'a> OpenEndedPermit<'a> {
         Ok(())
     }
 
-    /// Enters what was expected; returns files that did change and cannot come back.
-    fn enter_former(&mut self) -> Result<Vec<ZonePath>, Error> {
-        let (steps, lost) = std::mem::take(&mut self.former).enter(self.zone)?;
+    /// Enters what did change in a zone without history; returns files that cannot come back, and what is
+    /// known of the space of the zone.
+    fn enter_steps(&mut self, intent: Intent) -> Result<(Finished, Option<Unsettled>), Error> {
+        let (zone, mut finished) = (self.zone, Finished::default());
+        let is_database = self.former.is_database();
+        let (mut steps, lost) = std::mem::take(&mut self.former).enter(zone)?;
+        finished.lost = lost;
+        let effects = self.effects.take().filter(|_| !is_database);
+        let found = match effects {
+            Some(effects) => effects.enter(zone, intent, &mut steps, &mut finished)?,
+            None => None,
+        };
         if !steps.is_empty() {
             self.change.set_steps(&steps);
         }
-        Ok(lost)
+        Ok((finished, found))
     }
 
     /// Gives files that come back, in a group, to whom they belonged.
@@ -288,9 +303,13 @@ impl<'a> OpenEndedPermit<'a> {
         };
         let held = self.hold_within(zone.store.settings.timings.calls.write_lock);
         let entered = held.and_then(|()| {
-            let lost = self.enter_former()?;
-            let finished = self.commit_changes(intent)?;
-            Ok(Finished { lost, ..finished })
+            let (steps, found) = self.enter_steps(intent)?;
+            let finished = self.commit_changes(intent, found)?;
+            Ok(Finished {
+                lost: steps.lost,
+                is_unlisted: steps.is_unlisted,
+                ..finished
+            })
         });
         zone.note_change(None);
         zone.store.changed();

@@ -212,6 +212,14 @@ impl Registry {
         )
     }
 
+    /// Returns `true` if another change than `own` is under way in a zone.
+    pub fn is_in_use(&self, (tenant, zone): (&str, &str), own: Option<Intent>) -> Result<bool> {
+        self.value(
+            "SELECT EXISTS (SELECT 1 FROM intents WHERE home = ?1 AND zone = ?2 AND id != ?3)",
+            (tenant, zone, own.map_or(0, |own| own.0)),
+        )
+    }
+
     /// Marks a change that may have happened and could not be entered: the next access repairs the zone.
     pub fn orphan(&self, intent: Intent) -> Result<()> {
         let mark = "UPDATE intents SET instance = '' WHERE id = ?1";
@@ -439,6 +447,10 @@ mod tests {
             assert!(is_under_way(plan.zone, plan.operation));
             assert!(!is_under_way("documents", plan.operation));
             assert!(!is_under_way(plan.zone, "another"));
+            let place = ("users/ada", plan.zone);
+            let is_in_use = |own| registry.is_in_use(place, own).expect("asked");
+            assert!(is_in_use(None));
+            assert!(!is_in_use(Some(begun)));
             registry.commit(begun).expect("done");
             assert!(!is_under_way(plan.zone, plan.operation));
         });

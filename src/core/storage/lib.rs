@@ -51,4 +51,4 @@ pub use stamp::{FileIdentity, Stamp};
 pub use store::UnclosedFile;
 pub use sync::Flusher;
 pub use walk::{Totals, TreeSummary, WalkEntry, Weight};
-pub use watch::Watch;
+pub use watch::{ChangedPaths, Watch, WatchedName};

@@ -20,7 +20,8 @@ use super::kind::kind_of;
 use super::walk::{Below, Totals, each};
 use super::{FileIdentity, Kind, Root, Stamp};
 use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath};
-use table::{NameTable, WatchedName, is_at_or_below, join, split};
+pub use table::WatchedName;
+use table::{NameTable, is_at_or_below, join, split};
 
 /// Most directories of one watch: each takes memory of the kernel.
 const DIRECTORIES_MOST: usize = 8192;
@@ -31,6 +32,9 @@ const LINKED_MOST: usize = 256;
 
 /// A path below the root.
 type Path = Box<[u8]>;
+
+/// Paths that changed, each with what was there before; `None` if there was nothing.
+pub type ChangedPaths = BTreeMap<Path, Option<WatchedName>>;
 
 /// The tree below one root.
 #[derive(Debug)]
@@ -100,17 +104,21 @@ impl Watch {
 
     /// Examines the changes since the last time, and returns their paths. `None` if they cannot be known
     /// any more: then the watch is over.
-    pub fn refresh(&mut self, root: &Root) -> Option<BTreeSet<Path>> {
+    pub fn refresh(&mut self, root: &Root) -> Option<ChangedPaths> {
         if FileIdentity::of(&rustix::fs::fstat(root.handle()).ok()?) != self.root {
             return None;
         }
-        let (mut changed, renewed) = self.read()?;
+        let (changed, renewed) = self.read()?;
+        let with_former = changed
+            .iter()
+            .map(|path| (path.clone(), self.table.get(path)));
+        let mut changed: ChangedPaths = with_former.collect();
         // A directory that replaced another is a new one, even if it has the same inode number.
         for path in &renewed {
             self.forget(path);
         }
         let mut parent: Option<(Path, Rc<OwnedFd>)> = None;
-        let mut look = changed.clone();
+        let mut look: BTreeSet<Path> = changed.keys().cloned().collect();
         look.extend(self.linked.iter().cloned());
         let mut seen = BTreeSet::new();
         while let Some(path) = look.pop_first() {
@@ -150,7 +158,7 @@ impl Watch {
                     }
                     // By another name.
                     if was.is_none_or(|was| was.stamp != Stamp::of(&stat)) {
-                        changed.insert(path.clone());
+                        changed.entry(path.clone()).or_insert(was);
                     }
                     self.enter(&path, &stat)?;
                     match kind_of(&stat) {

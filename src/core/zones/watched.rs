@@ -3,12 +3,12 @@
 //! A zone is watched from its first command on, and the zones without a command for the longest time are
 //! dropped. If a zone cannot be watched, nothing is known of it, and callers walk it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::tenant::ZoneRoots;
-use fileshed_storage::{DiskError, FileIdentity, Kind, Root, Totals, Watch};
+use fileshed_storage::{ChangedPaths, DiskError, FileIdentity, Kind, Root, Totals, Watch};
 use fileshed_types::zone::{ZonePath, is_never_made};
 use fileshed_types::{Clock, Mutex, Settings, ZoneName};
 
@@ -59,7 +59,7 @@ struct WatchedZone {
     /// Time of the next attempt, if the zone could not be watched.
     again: Option<Instant>,
     /// Changes that history may not have yet; `None` if it is not known whether history ever had everything.
-    unsettled: Option<BTreeSet<Box<[u8]>>>,
+    unsettled: Option<ChangedPaths>,
 }
 
 /// Space that a zone takes.
@@ -77,7 +77,7 @@ pub struct Unsettled {
     /// The size of the zone now.
     pub extent: Extent,
     /// Paths that may not be in history yet; `None` if they are not known.
-    pub paths: Option<BTreeSet<Box<[u8]>>>,
+    pub paths: Option<ChangedPaths>,
 }
 
 impl WatchedZones {
@@ -166,7 +166,7 @@ impl WatchedZones {
     pub fn unsettled(&self, zone: &ZoneRoots<'_>) -> Option<Unsettled> {
         self.known(zone, |watched| {
             let extent = Extent::of(watched.watch.as_ref()?, zone.zone);
-            let paths = watched.unsettled.replace(BTreeSet::new());
+            let paths = watched.unsettled.replace(ChangedPaths::new());
             Some(Unsettled { extent, paths })
         })
     }
@@ -204,7 +204,9 @@ impl WatchedZone {
         if let Some(watch) = &mut self.watch {
             if let Some(changed) = watch.refresh(data) {
                 if let Some(unsettled) = &mut self.unsettled {
-                    unsettled.extend(changed);
+                    for (path, was) in changed {
+                        unsettled.entry(path).or_insert(was);
+                    }
                     if unsettled.len() > UNSETTLED_MOST {
                         self.unsettled = None;
                     }

@@ -282,6 +282,91 @@ fn commands_and_archives_are_taken_back() {
 }
 
 #[test]
+fn effects_that_no_argument_names_are_listed_and_taken_back() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let before = writes(&ada, "before");
+    for path in ["d/a.md", "d/b.md", "e.md"] {
+        file(&before, "storage", path, "old\n");
+    }
+    let zip = json!({"zone": "storage", "src": "d", "dest": "d.zip"});
+    done(&before, "shed_zip", &zip);
+    let files = || {
+        let mut found = Vec::new();
+        for path in [
+            "d/a.md",
+            "d/b.md",
+            "d/z.md",
+            "e.md",
+            "e.md.gz",
+            "out/d/a.md",
+        ] {
+            if !missing(&ada, "storage", path) {
+                found.push(path);
+            }
+        }
+        found
+    };
+    let start = files();
+    let run = |answer: &str, cmd: &str, args: &[&str]| {
+        let call = json!({"zone": "storage", "cmd": cmd, "args": args});
+        writes(&ada, answer).call("shed_exec", &call)
+    };
+    let listed = |answer: &str| {
+        let all = done(&ada, "shed_history", &json!({"path": "storage"}));
+        let rows = all["changes"].as_array().expect("a list").clone();
+        let row = rows.into_iter().find(|row| row["answer"] == answer);
+        row.map_or(Value::Null, |row| row["files"].clone())
+    };
+    for (answer, cmd, args, changed) in [
+        (
+            "gzip",
+            "gzip",
+            &["e.md"][..],
+            json!(["storage/e.md deleted", "storage/e.md.gz created"]),
+        ),
+        (
+            "rename",
+            "rename",
+            &["s/a/z/", "d/a.md"],
+            json!(["storage/d/z.md moved"]),
+        ),
+        (
+            "unzip",
+            "unzip",
+            &["d.zip", "-d", "out"],
+            json!(["storage/out created"]),
+        ),
+    ] {
+        run(answer, cmd, args).data();
+        assert_eq!(listed(answer), changed);
+        assert_ne!(files(), start, "{answer}");
+        done(&ada, "shed_undo", &json!({"answer": answer}));
+        assert_eq!(files(), start, "{answer}");
+    }
+    // The former content of what an archive replaced is gone, and the answer says so.
+    file(&before, "storage", "d/a.md", "new\n");
+    let told = run("over", "unzip", &["-o", "d.zip", "d/a.md"]);
+    assert!(
+        told.text.contains("`d/a.md` before could not be kept"),
+        "{}",
+        told.text
+    );
+    assert_eq!(listed("over"), json!(["storage/d/a.md changed"]));
+    ada.call("shed_undo", &json!({"answer": "over"}))
+        .refused(423, "FILE_LOCKED");
+    let told = run("find", "find", &["d", "-name", "b.md", "-delete"]);
+    assert!(
+        told.text.contains("`d/b.md` before could not be kept"),
+        "{}",
+        told.text
+    );
+    assert_eq!(listed("find"), json!(["storage/d/b.md deleted"]));
+    let told = run("touch", "touch", &["d/a.md"]);
+    assert!(!told.text.contains("could not be kept"), "{}", told.text);
+}
+
+#[test]
 fn one_change_and_one_path_come_back_alone() {
     let server = small().app();
     let ada = server.as_user("ada").chat("one");

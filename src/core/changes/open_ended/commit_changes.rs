@@ -1,12 +1,10 @@
 //! Commit of what such a change did, or the way back to the last commit.
 
-use std::collections::BTreeSet;
-
 use super::{OUTSIDE, OpenEndedPermit};
 use crate::judge::{EndedCommand, Finished, JudgedCommand, start_of};
 use fileshed_history::Author;
 use fileshed_registry::{Intent, OwnershipChange, OwnershipEffect, PathTable};
-use fileshed_storage::Totals;
+use fileshed_storage::{ChangedPaths, Totals};
 use fileshed_types::{Error, ZoneName};
 use fileshed_zones::watched::Unsettled;
 use fileshed_zones::zone::{Zone, ZonePath};
@@ -58,8 +56,8 @@ fn commit_found(
 }
 
 /// The same as paths of a zone; `None` if one is none, or is the pointer to the repository.
-fn zone_paths(paths: &BTreeSet<Box<[u8]>>) -> Option<Vec<ZonePath>> {
-    let paths = paths.iter().map(|path| {
+fn zone_paths(paths: &ChangedPaths) -> Option<Vec<ZonePath>> {
+    let paths = paths.keys().map(|path| {
         let path = std::str::from_utf8(path).ok()?;
         (path != ".git").then(|| ZonePath::found(path.to_owned()))
     });
@@ -68,8 +66,12 @@ fn zone_paths(paths: &BTreeSet<Box<[u8]>>) -> Option<Vec<ZonePath>> {
 
 impl OpenEndedPermit<'_> {
     /// Commits what was changed, if the zone has history, and enters its space; or puts it back and
-    /// says why. Nobody else has the write lock.
-    pub(super) fn commit_changes(&mut self, intent: Intent) -> Result<Finished, Error> {
+    /// says why. Nobody else has the write lock. `found` is what changed in it, if that was asked for before.
+    pub(super) fn commit_changes(
+        &mut self,
+        intent: Intent,
+        found: Option<Unsettled>,
+    ) -> Result<Finished, Error> {
         let zone = self.zone;
         let (tenant, name) = (&zone.tenant.key, zone.name);
         let watched = &zone.store.watched;
@@ -81,7 +83,7 @@ impl OpenEndedPermit<'_> {
             watched.unsettle(&zone.roots());
             None
         } else {
-            watched.unsettled(&zone.roots())
+            found.or_else(|| watched.unsettled(&zone.roots()))
         };
         let entered = match &known {
             Some(known) => self.commit_known(known),
@@ -158,14 +160,14 @@ fn unjudged(totals: Totals, refused: Option<Error>) -> JudgedCommand {
         finished: Finished {
             refused,
             history,
-            lost: Vec::new(),
+            ..Finished::default()
         },
     }
 }
 
 /// Forgets what is known of files that a command removed: a file that comes to its path is another one.
 /// `changed` are the paths at which something may have changed, if they are known.
-fn forget_gone(zone: &Zone<'_>, changed: Option<&BTreeSet<Box<[u8]>>>) -> Result<(), Error> {
+fn forget_gone(zone: &Zone<'_>, changed: Option<&ChangedPaths>) -> Result<(), Error> {
     let (tenant, name) = (&zone.tenant.key, zone.name.as_str());
     let registry = &zone.store.registry;
     if zone.name != ZoneName::Storage
@@ -175,7 +177,7 @@ fn forget_gone(zone: &Zone<'_>, changed: Option<&BTreeSet<Box<[u8]>>>) -> Result
     }
     let paths: Vec<String> = match changed {
         Some(changed) => {
-            let texts = changed.iter().map(|path| String::from_utf8(path.to_vec()));
+            let texts = changed.keys().map(|path| String::from_utf8(path.to_vec()));
             texts.filter_map(Result::ok).collect()
         }
         None => registry.file_metadata_paths(tenant, name)?,

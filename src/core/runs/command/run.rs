@@ -78,6 +78,7 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
     let finished = permit.map(OpenEndedPermit::finish).transpose()?;
     let finished: Finished = finished.unwrap_or_default();
     let outcome = outcome?;
+    let lost = lost_note(&finished);
     let expect_whole = || {
         let mut files = [&stdout_file, &stderr_file].into_iter().flatten();
         files.try_for_each(|file| file.expect_whole(zone, outcome.status))
@@ -102,8 +103,8 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
     let committed = (committed && zone.name.is_versioned())
         .then(|| "every change was committed by itself".to_owned());
     Ok(Ran {
+        lost,
         history: finished.history.or(committed),
-        lost: lost_note(&finished.lost),
         unsearched: unsearched::note(zone, &plan),
         misnamed: misnamed(zone, &plan, command_line.stdout_file),
         ..ran
@@ -111,9 +112,12 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
 }
 
 /// A note on files whose former content is gone.
-fn lost_note(lost: &[ZonePath]) -> Option<String> {
-    let first = lost.first()?;
-    let more = match lost.len() - 1 {
+fn lost_note(finished: &Finished) -> Option<String> {
+    let Some((first, more)) = finished.lost.split_first() else {
+        let note = "more files changed than one change lists: this change cannot be undone";
+        return finished.is_unlisted.then(|| note.to_owned());
+    };
+    let more = match more.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
     };

@@ -22,13 +22,21 @@ pub(super) struct NameTable {
 
 /// File or something else that a name stood for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct WatchedName {
+pub struct WatchedName {
     kind: Kind,
     pub(super) stamp: Stamp,
 }
 
 impl WatchedName {
-    pub(super) fn is_directory(&self) -> bool {
+    /// Returns its state when it was last looked at.
+    #[must_use]
+    pub fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    /// Returns `true` for a directory.
+    #[must_use]
+    pub fn is_directory(&self) -> bool {
         self.kind == Kind::Directory
     }
 

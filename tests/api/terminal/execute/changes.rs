@@ -47,6 +47,66 @@ fn what_a_line_does_in_documents_is_one_commit() {
 }
 
 #[test]
+fn what_a_line_does_in_storage_is_one_change_that_can_be_undone() {
+    let server = TestApp::start();
+    let client = server.client();
+    let line = |line: &str| {
+        let answer = ran_with(&client, &json!({"command": line, "cwd": "/storage"}));
+        assert_eq!(answer["exit_code"], 0, "{answer}");
+    };
+    let last_change = || {
+        let listed = client.call("shed_history", &json!({"path": "storage", "limit": 1}));
+        listed.data()["changes"][0].clone()
+    };
+    let files = || {
+        stdout(&ran_with(
+            &client,
+            &json!({"command": "find . -type f | sort", "cwd": "/storage"}),
+        ))
+    };
+    line("mkdir old && echo a > old/a.md && echo b > b.md");
+    assert_eq!(
+        last_change()["files"],
+        json!(["storage/b.md created", "storage/old created"])
+    );
+    let before = files();
+    line("mkdir -p new/deep && echo c > new/deep/c.md && mv b.md old/b.md && touch old/empty");
+    let made = last_change();
+    assert_eq!(
+        made["files"],
+        json!([
+            "storage/old/b.md moved",
+            "storage/new created",
+            "storage/old/empty created"
+        ])
+    );
+    client
+        .call("shed_undo", &json!({"change": made["change"]}))
+        .data();
+    assert_eq!(files(), before);
+    // Content that a program replaced is gone, so nothing is taken back, unless a part is enough.
+    line("echo A > old/a.md; echo d > d.md");
+    let replaced = json!({"change": last_change()["change"]});
+    let refused = client.call("shed_undo", &replaced);
+    refused.refused(423, "FILE_LOCKED");
+    assert!(
+        refused.text.contains("`storage/old/a.md` was not kept"),
+        "{}",
+        refused.text
+    );
+    let part = json!({"change": replaced["change"], "partial": true});
+    client.call("shed_undo", &part).data();
+    assert_eq!(files(), before);
+    // The files of a repository belong together: git undoes its own changes.
+    line(
+        "git init -q repo && cd repo && echo e > e.md && git add e.md && git -c user.name=a -c user.email=a@b commit -qm e",
+    );
+    assert_eq!(last_change()["files"], json!(["storage/repo created"]));
+    line("cd repo && echo f > f.md && git add f.md");
+    assert_eq!(last_change()["files"], json!(["storage/repo/f.md created"]));
+}
+
+#[test]
 fn lines_one_after_another_commit_what_each_of_them_changed() {
     let server = TestApp::start();
     let client = server.client();
