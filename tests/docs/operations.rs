@@ -1,5 +1,5 @@
-//! docs/operations.md, made from the list of operations. With `FILESHED_WRITE_CATALOGUE=1` it is
-//! written anew.
+//! docs/operations.md, made from the list of operations and a section about whole files. With
+//! `FILESHED_WRITE_CATALOGUE=1` it is written anew.
 
 use std::fmt::Write as _;
 
@@ -15,6 +15,46 @@ const HEAD: &str = "# Operations
 Every operation is `POST /<name>` with a JSON object. This page is made from the program. What each operation promises exactly is in [SPEC.md](../SPEC.md#operations); `openapi/fileshed.json` has the same for programs. The first paragraph of an operation is for people, the second is what models read.
 
 Every operation may also answer the codes of [all operations](#all-operations). A short answer (`Prefer: return=minimal`) has the fields that are marked *short*, unless they say nothing new.
+
+Whole files have [addresses of their own](#files-in-and-out) beside the operations.
+";
+
+/// The requests for whole files, which are no operations.
+const WHOLE_FILES: &str = "
+## Files in and out
+
+Clients and scripts store and fetch whole files at the addresses below. These are no operations: no model is offered them. The parameters are in the address, percent-encoded, and the body is the file itself. Credentials, chats and failures are those of operations. [http.md](http.md#files-in-and-out) has examples, [SPEC.md](../SPEC.md#files-in-and-out) the exact behaviour.
+
+| request | action | success |
+| --- | --- | --- |
+| `POST /files/upload` | Stores the files of a form (`multipart/form-data`) in a directory; all of them or none. | 200 |
+| `GET /files/content`, `HEAD /files/content` | Fetches a file, or a directory as a ZIP archive. Takes `Range` and the conditions of HTTP. | 200, 206, 304 |
+| `PUT /files/content` | Stores the body as one file, and makes missing directories. Takes `If-Match` and `If-None-Match`. | 201 new, 200 replaced |
+| `GET /files/archive`, `HEAD /files/archive` | Fetches several entries of one directory as one ZIP archive. | 200 |
+| `POST /files/uploads` | Begins the upload of one file in pieces, by the protocol [tus 1.0](https://tus.io/protocols/resumable-upload). The address of the upload is in `Location`. | 201 |
+| `HEAD /files/uploads/{id}` | Tells how many bytes have arrived. | 200 |
+| `PATCH /files/uploads/{id}` | Adds the next piece (`application/offset+octet-stream`); the last one stores the file. | 204 |
+| `DELETE /files/uploads/{id}` | Gives the upload up. | 204 |
+
+| parameter | of | default | meaning |
+| --- | --- | --- | --- |
+| `zone` | all but `/files/uploads/{id}` | required; for `/files/upload` and `/files/uploads` `uploads` | `uploads`, `storage`, `documents`, `group` |
+| `group` | the same | – | With the zone `group`: its id or name |
+| `path` | the same | required; for `/files/upload` and `/files/uploads` `.` | `/files/content`: the file or directory. The others: the directory |
+| `chat` | the same | that of the headers | The chat whose `uploads` are meant |
+| `overwrite` | `/files/upload`, `/files/uploads` | `false` | `true` replaces a file of the same name; `false` gives the new file another name |
+| `message` | requests that store | – | For the commit |
+| `inline` | `GET /files/content` | `false` | `true` lets a browser show the file instead of saving it |
+| `name` | `/files/archive` | required | An entry of the directory, once for each: `name=a.md&name=b.md` |
+| `Tus-Resumable` | `/files/uploads`, as a header | required | `1.0.0` |
+| `Upload-Length` | `POST /files/uploads`, as a header | required | Bytes of the whole file |
+| `Upload-Metadata` | `POST /files/uploads`, as a header | required | The name of the file in base64: `filename bm90ZXMubWQ=` |
+| `Upload-Offset` | `PATCH /files/uploads/{id}`, as a header | required | Bytes that have arrived before |
+| `id` | `/files/uploads/{id}` | required | The end of `Location` |
+
+`data` of `POST /files/upload` has `zone`, `files` (each with `name`, `path`, `size_bytes`, `created`) and `count`; of `PUT /files/content` `zone`, `path`, `size_bytes` and `created`, and the header `ETag` comes with it.
+
+Errors: `INVALID_ZONE`, `PATH_ESCAPE`, `PATH_STARTS_WITH_ZONE`, `PROTECTED_PATH`, `INVALID_PATH`, `FILE_NOT_FOUND`, `NOT_A_FILE`, `FILE_LOCKED`, `FILE_TOO_LARGE`, `QUOTA_EXCEEDED`, `PERMISSION_DENIED`, `PRECONDITION_FAILED`, `RANGE_NOT_SATISFIABLE`.
 ";
 
 const TAIL: &str = "
@@ -50,6 +90,25 @@ fn the_commands_are_the_examples() {
     }
 }
 
+/// The addresses and parameters in the document for programs are those of the section.
+#[test]
+fn the_requests_for_whole_files_are_described() {
+    let document = fileshed::openapi::document(Toolset::All);
+    let paths = document["paths"].as_object().expect("paths");
+    for (path, methods) in paths {
+        if !path.starts_with("/files/") {
+            continue;
+        }
+        assert!(WHOLE_FILES.contains(path.as_str()), "{path}");
+        for operation in methods.as_object().expect("methods").values() {
+            for parameter in members(&operation["parameters"]) {
+                let name = format!("`{}`", text(&parameter["name"]));
+                assert!(WHOLE_FILES.contains(&name), "{path}: {name}");
+            }
+        }
+    }
+}
+
 fn page() -> String {
     let document = fileshed::openapi::document(Toolset::All);
     let tags = document["tags"].as_array().expect("groups");
@@ -77,12 +136,13 @@ fn page() -> String {
             sections.push_str(&section(entry));
         }
     }
+    contents.push_str("- **Files in and out**: [whole files](#files-in-and-out)\n");
     let common = format!(
         "{TAIL}\nCodes of all operations: {}.\n\nOperations with the parameter `group` may also answer {}. Operations with paths take `{ALLOW_ZONE_IN_PATH}` (boolean): a path may then begin with the name of a zone.\n",
         codes(COMMON_ERRORS),
         codes(GROUP_ERRORS)
     );
-    format!("{HEAD}{contents}{sections}{common}")
+    format!("{HEAD}{contents}{sections}{WHOLE_FILES}{common}")
 }
 
 fn section(entry: &OperationTool) -> String {
