@@ -247,7 +247,7 @@ fn the_connection_is_what_the_command_makes() {
 #[test]
 fn the_values_to_fill_in_by_hand_are_what_the_command_makes() {
     let text = read("docs/openwebui.md");
-    let page = between(&text, "## By hand", "## What each secret can do");
+    let page = between(&text, "## By hand", "## Rights of each secret");
     let row = between(page, "| headers |", "|\n");
     let setup = Server::with()
         .env("FILESHED_API_KEYS", "key")
