@@ -71,6 +71,15 @@ fn every_code_is_listed_with_its_status() {
     );
 }
 
+#[test]
+fn every_code_is_explained() {
+    let page = read("docs/models.md");
+    for code in Code::ALL {
+        let row = format!("\n| `{}` | ", code.as_str());
+        assert!(page.contains(&row), "docs/models.md has no row for {code}");
+    }
+}
+
 #[track_caller]
 fn same(file: &str, begin: &str, end: &str, table: &str) {
     let text = read(file);
