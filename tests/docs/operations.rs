@@ -14,7 +14,7 @@ const HEAD: &str = "# Operations
 
 Every operation is `POST /<name>` with a JSON object. This page is made from the program. What each operation promises exactly is in [SPEC.md](../SPEC.md#operations); `openapi/fileshed.json` has the same for programs. The first paragraph of an operation is for people, the second is what models read.
 
-Every operation may also answer the codes of [all operations](#all-operations). A short answer (`Prefer: return=minimal`) has the fields that are marked *short*, unless they say nothing new.
+Every operation may also answer the codes of [all operations](#all-operations); [models.md](models.md#errors) explains each code. A short answer (`Prefer: return=minimal`) has the fields that are marked *short*, unless they say nothing new.
 
 Whole files have [addresses of their own](#files-in-and-out) beside the operations.
 ";
