@@ -1,31 +1,47 @@
-//! Each fault in docs/faults.md has tests, which are named beside those of the crashes.
+//! Tables of tests: of each fault in docs/faults.md, and of each promise in SPEC.md.
 
 use std::collections::BTreeSet;
 
 use crate::page::{between, quoted, read};
 use fileshed_test_support::repository;
 
-/// The names of all tests about faults.
+/// The names of all functions in the tests, and beside the code.
 fn tests() -> BTreeSet<String> {
-    let directories = ["crash", "crash/faults", "crash/instances"];
-    let files = directories.into_iter().flat_map(|of| {
-        let directory = repository().join("tests").join(of);
-        std::fs::read_dir(directory).expect("the tests").flatten()
-    });
     let mut names = BTreeSet::new();
-    for file in files.filter(|file| file.path().is_file()) {
-        let text = std::fs::read_to_string(file.path()).expect("a test");
-        for part in text.split("#[test]\n").skip(1) {
-            let (_, rest) = part.split_once("fn ").expect("a function");
-            let (name, _) = rest.split_once('(').expect("its name");
-            names.insert(name.to_owned());
+    let mut pending = vec![repository().join("tests"), repository().join("src")];
+    while let Some(directory) = pending.pop() {
+        for entry in std::fs::read_dir(directory).expect("the tests").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                pending.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                let text = std::fs::read_to_string(path).expect("a test");
+                let after = text.split("fn ").skip(1);
+                let found = after.filter_map(|after| after.split_once('('));
+                names.extend(found.map(|(name, _)| name.to_owned()));
+            }
         }
     }
     names
 }
 
+/// Returns the cells before the last one of each row in a table of tests, which the last cell names.
+fn tested(table: &str) -> Vec<String> {
+    let (text, tests) = (read(table), tests());
+    let rows = text.lines().filter(|line| line.starts_with('|')).skip(2);
+    let tested = rows.map(|row| {
+        let (cells, named) = row[2..].rsplit_once(" | ").expect("a row of several cells");
+        let named = quoted(named);
+        assert!(!named.is_empty(), "{row}");
+        let missing: Vec<&String> = named.difference(&tests).collect();
+        assert!(missing.is_empty(), "there is no test {missing:?}");
+        cells.to_owned()
+    });
+    tested.collect()
+}
+
 fn first_cell(row: &str) -> &str {
-    let (cell, _) = row[2..].split_once(" | ").expect("a row of several cells");
+    let (cell, _) = row.split_once(" | ").expect("a row of several cells");
     cell
 }
 
@@ -33,19 +49,25 @@ fn first_cell(row: &str) -> &str {
 fn every_fault_has_a_test() {
     let text = read("docs/faults.md");
     let rows = between(&text, "<!-- faults -->\n", "<!-- end of faults -->");
-    let told: Vec<&str> = rows.lines().skip(2).map(first_cell).collect();
-    let text = read("tests/crash/faults.md");
-    let rows = text.lines().filter(|line| line.starts_with('|')).skip(2);
-    let tests = tests();
-    let mut tested = Vec::new();
-    for row in rows {
-        let fault = first_cell(row);
-        let named = quoted(&row[fault.len() + 2..]);
-        assert!(!named.is_empty(), "{row}");
-        let missing: Vec<&String> = named.difference(&tests).collect();
-        assert!(missing.is_empty(), "there is no test {missing:?}");
-        tested.push(fault);
-    }
+    let told: Vec<&str> = rows
+        .lines()
+        .skip(2)
+        .map(|row| first_cell(&row[2..]))
+        .collect();
+    let tested = tested("tests/crash/faults.md");
     assert_eq!(told, tested);
     assert!(told.len() >= 17, "{} rows", told.len());
+}
+
+#[test]
+fn every_chapter_has_promises_and_each_of_them_a_test() {
+    let text = read("SPEC.md");
+    let headings = text.lines().filter(|line| line.starts_with("##"));
+    let chapters: Vec<&str> = headings
+        .map(|heading| heading.trim_start_matches(['#', ' ']))
+        .collect();
+    let rows = tested("tests/promises.md");
+    let mut tested: Vec<&str> = rows.iter().map(|row| first_cell(row)).collect();
+    tested.dedup();
+    assert_eq!(chapters, tested);
 }

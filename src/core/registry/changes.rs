@@ -355,3 +355,59 @@ impl Registry {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Change, ChangeFilter, MOST};
+    use crate::tests::on_each_database;
+
+    fn change(tenant: &str, changed_at: i64) -> Change {
+        Change {
+            tenant: tenant.to_owned(),
+            zone: "storage".to_owned(),
+            changed_at,
+            actor: tenant.to_owned(),
+            author: String::new(),
+            chat: String::new(),
+            answer: "answer".to_owned(),
+            operation: "shed_delete".to_owned(),
+            steps: r#"[{"did":"removed","path":"a","kept":null}]"#.to_owned(),
+            before: None,
+            commit: None,
+            undoes: None,
+        }
+    }
+
+    #[test]
+    fn old_changes_and_those_beyond_the_number_are_forgotten() {
+        on_each_database(|registry| {
+            let enter = |changes: &[Change]| {
+                let entered = registry.transact(&[], |transaction| {
+                    changes.iter().try_for_each(|one| one.enter(transaction))
+                });
+                entered.expect("entered");
+            };
+            let many: Vec<Change> = (0..MOST + 3).map(|at| change("users/ada", at)).collect();
+            enter(&many);
+            enter(&[change("users/bob", 4), change("users/bob", 5)]);
+            registry.forget_changes(5).expect("forgotten");
+            let times = |tenant| {
+                let filter = ChangeFilter {
+                    tenant: Some(tenant),
+                    ..ChangeFilter::default()
+                };
+                let rows = registry.listed_changes(&filter, u32::MAX).expect("listed");
+                let times = rows.iter().map(|row| row.change.changed_at);
+                times.collect::<Vec<i64>>()
+            };
+            assert_eq!(times("users/bob"), [5]);
+            assert_eq!(times("users/ada"), (5..MOST + 3).rev().collect::<Vec<_>>());
+            enter(&[change("users/ada", MOST + 3), change("users/ada", MOST + 4)]);
+            enter(&[change("users/ada", MOST + 5)]);
+            registry.forget_changes(0).expect("forgotten");
+            let left = times("users/ada");
+            assert_eq!(left.len() as i64, MOST);
+            assert_eq!(left.last(), Some(&6));
+        });
+    }
+}

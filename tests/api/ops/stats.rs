@@ -37,6 +37,19 @@ fn an_empty_workspace() {
 }
 
 #[test]
+fn groups_that_are_not_available_are_left_out() {
+    let server = TestApp::start();
+    let client = server.client();
+    let group = json!({"group": "team"});
+    let refused = client.call("shed_group_info", &group);
+    refused.refused(503, "GROUP_NOT_AVAILABLE");
+    assert_eq!(
+        done(&client, "shed_stats", &json!({}))["groups"],
+        json!(null)
+    );
+}
+
+#[test]
 fn groups_have_a_quota_of_their_own() {
     let server = small().app();
     let (ada, bob) = (server.as_member("ada", "t"), server.as_member("bob", "t"));

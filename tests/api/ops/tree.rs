@@ -127,6 +127,26 @@ fn a_hundred_entries_of_a_directory() {
 }
 
 #[test]
+fn two_thousand_lines_of_a_zone() {
+    let server = small().env("FILESHED_MAX_OUTPUT_GATEWAY", "5000000").app();
+    let alice = server.as_user("alice");
+    file(&alice, "storage", "many/00/00", "");
+    let many = place(&server, "alice", "storage").join("many");
+    for directory in 0..30 {
+        let directory = many.join(format!("{directory:02}"));
+        std::fs::create_dir_all(&directory).unwrap();
+        for number in 0..90 {
+            std::fs::write(directory.join(format!("{number:02}")), "").unwrap();
+        }
+    }
+    let drawn = tree(&alice, &json!({"zone": "storage", "depth": 5}));
+    // Beside the root and the note that it was cut.
+    assert_eq!(drawn.lines().count(), 2002, "{drawn}");
+    let last = drawn.lines().last().unwrap();
+    assert!(last.starts_with("..."), "{last}");
+}
+
+#[test]
 fn what_is_neither_file_nor_directory_is_shown_and_not_followed() {
     let server = small().app();
     let alice = server.as_user("alice");

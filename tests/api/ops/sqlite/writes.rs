@@ -238,6 +238,27 @@ fn a_database_with_a_log_works() {
 }
 
 #[test]
+fn a_database_with_a_log_is_not_for_a_token_that_only_reads() {
+    let server = small().app();
+    let alice = server.as_user("alice");
+    if !installed(&alice, "sqlite3") {
+        return;
+    }
+    let made = "PRAGMA journal_mode = WAL; CREATE TABLE t (a)";
+    ran(&alice, "storage", "sqlite3", &["w.db", made]);
+    let create = ["token", "create", "--user", "alice", "--scope", "read"];
+    let secret = server.run(&create).stdout;
+    let reader = server
+        .client()
+        .header("Authorization", &format!("Bearer {}", secret.trim()));
+    let query = at("storage", "w.db", &json!({"query": "SELECT a FROM t"}));
+    reader
+        .call("shed_sqlite", &query)
+        .refused(403, "ACCESS_DENIED");
+    alice.call("shed_sqlite", &query).data();
+}
+
+#[test]
 fn uploads_are_read_as_they_are() {
     let server = small().app();
     let alice = server.as_user("alice");
