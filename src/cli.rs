@@ -84,9 +84,9 @@ pub fn complain(failure: &CommandFailure) -> ExitCode {
     let mut text = format!("fileshed: {}", http::with_causes(failure));
     let next = match failure {
         CommandFailure::Data(_, error) | CommandFailure::Core(error) => Some(advice(error.hint())),
-        CommandFailure::Address(..) => {
-            Some("end what listens there, or choose another address with --bind".to_owned())
-        }
+        CommandFailure::Address(..) => Some(
+            "stop the program that listens there, or choose another address with --bind".to_owned(),
+        ),
         _ => None,
     };
     if let Some(next) = next {
@@ -187,7 +187,7 @@ fn with_keys(config: &Config, core: &Core) -> Result<Config, CommandFailure> {
         let made = core.store.generated_key(setting)?;
         if made.is_new {
             tell(&format!(
-                "{setting}: made the key {} and keeps it in {}; it is not shown again",
+                "{setting}: created the key {} and stored it in {}; it is not shown again",
                 made.key.reveal(),
                 place.join(&made.file).display()
             ));
@@ -232,7 +232,7 @@ fn tell(text: &str) {
 fn show_config(effective: &Effective) -> Result<ExitCode, CommandFailure> {
     name_directory(&effective.config);
     if effective.has_secrets() {
-        tell("secrets are left out: give them again where this file is used");
+        tell("secrets are left out: set them again where this file is used");
     }
     print(&effective.shown())
 }

@@ -189,33 +189,33 @@ impl Config {
                 is_reachable && !self.asks_who_calls(),
                 ["bind", "api_keys"],
                 "is reachable from other machines, and without `api_keys` everybody there would \
-                 share one workspace: set `api_keys` (or `openwebui_api_url`, whose users are then \
-                 let in), or bind 127.0.0.1",
+                 share one workspace: set `api_keys` (or `openwebui_api_url`, whose users may then \
+                 sign in), or bind 127.0.0.1",
             ),
             (
                 is_reachable && self.has_weak_key(),
                 ["bind", "api_keys"],
                 "is reachable from other machines, and `api_keys` or `terminal_api_keys` has a key \
                  that is short, repetitive or an example of the documents: set one of at least 16 \
-                 characters, as `openssl rand -hex 32` makes it, or `auto`",
+                 characters, for instance from `openssl rand -hex 32`, or `auto`",
             ),
             (
                 groups == GroupSource::Openwebui && unasked,
                 ["groups", "openwebui_api_url"],
-                "needs `openwebui_api_url`, where Open WebUI can be asked",
+                "needs `openwebui_api_url`, the address at which the server reaches Open WebUI",
             ),
             (
                 groups == GroupSource::Headers && nobody && self.asks_who_calls(),
                 ["groups", "api_keys"],
-                "needs `api_keys`: headers are not believed from users who call with their own \
-                 sessions; set `openwebui` or `local`",
+                "needs `api_keys`: headers of users who call with their own sessions are \
+                 ignored; set `openwebui` or `local`",
             ),
             (
                 self.forward_jwt_secret.is_some()
                     && has_one_of(&self.terminal_api_keys, &self.api_keys),
                 ["terminal_api_keys", "api_keys"],
-                "must not hold a key of `api_keys` where `forward_jwt_secret` is set: beside that key \
-                 nothing unsigned is believed, and terminals name their users unsigned",
+                "must not contain a key of `api_keys` if `forward_jwt_secret` is set: unsigned \
+                 user headers beside that key are ignored, and terminals send no signed ones",
             ),
             (
                 needs_tls(&self.openwebui_api_url),
@@ -225,18 +225,18 @@ impl Config {
             (
                 self.openwebui_admin_key.is_some() && unasked,
                 ["openwebui_admin_key", "openwebui_api_url"],
-                "needs `openwebui_api_url`: the key is for asking Open WebUI",
+                "needs `openwebui_api_url`: the key is for requests to Open WebUI",
             ),
             (
                 self.forward_jwt_secret.is_some() && !self.asks_who_calls(),
                 ["forward_jwt_secret", "api_keys"],
-                "needs `api_keys`: signed users count beside a service key, and without any \
-                 credential everybody would share one workspace",
+                "needs `api_keys`: a signed user header is accepted only beside a service \
+                 key, and without any credential everybody would share one workspace",
             ),
             (
                 !issuer.is_empty() && self.oidc_client_id.is_empty(),
                 ["oidc.issuer", "oidc.client_id"],
-                "needs `oidc.client_id`, which the provider gives this server",
+                "needs `oidc.client_id`, the client id that the provider gave this server",
             ),
             (
                 !self.oidc_client_id.is_empty() && issuer.is_empty(),
@@ -246,12 +246,13 @@ impl Config {
             (
                 !issuer.is_empty() && self.core.public_url.is_empty() && is_reachable,
                 ["oidc.issuer", "public_url"],
-                "needs `public_url`, where the provider sends people back",
+                "needs `public_url`, the address to which the provider sends people back",
             ),
             (
                 issuer.as_str().starts_with("http:") && !issuer.is_loopback(),
                 ["oidc.issuer", "oidc.issuer"],
-                "must begin with https://: who could change its answers could be anybody",
+                "must begin with https://: an attacker who changes the provider's answers could \
+                 sign in as any user",
             ),
             (needs_tls(issuer), ["oidc.issuer", "oidc.issuer"], NEEDS_TLS),
         ];
@@ -261,7 +262,7 @@ impl Config {
         let exceeds = |&[low, high]: &[&str; 2]| number(low) > number(high);
         let limits = LIMITS.into_iter().filter(exceeds).map(|[low, high]| {
             let most = number(high).unwrap_or_default();
-            let problem = format!("must not be more than `{high}`, which is {most}");
+            let problem = format!("must be at most `{high}`, which is {most}");
             ([low, high], problem)
         });
         cases.chain(limits).collect()
@@ -277,7 +278,7 @@ const LIMITS: [[&str; 2]; 5] = [
     ["transfer.max_per_user", "transfer.max_total"],
 ];
 
-const NEEDS_TLS: &str = "needs a program that was built with the feature `tls`";
+const NEEDS_TLS: &str = "needs a build of fileshed with the feature `tls`";
 
 /// `true` if an address can only be reached by a program that was built with TLS.
 fn needs_tls(url: &PublicUrl) -> bool {

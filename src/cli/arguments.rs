@@ -16,8 +16,8 @@ use super::token::{LoginLinkArguments, TokenCommand};
 use super::user::UserCommand;
 use crate::config::{Config, Inputs, SETTINGS, one_of};
 
-const TWINS: &str =
-    "Every variable has a twin with _FILE that names a file with the value, for secrets.";
+const TWINS: &str = "For secrets, each variable has a variant with the suffix _FILE, which names a \
+                     file with the value.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -25,7 +25,7 @@ const TWINS: &str =
     name = "fileshed",
     about = "File workspaces for language models: persistent, versioned, isolated",
     version,
-    after_help = "`fileshed --help` lists the settings, too.",
+    after_help = "`fileshed --help` lists the settings too.",
     after_long_help = TWINS
 )]
 struct Arguments {
@@ -33,7 +33,8 @@ struct Arguments {
         long,
         global = true,
         value_name = "FILE",
-        help = "Configuration file in TOML [default: ./fileshed.toml, if it is there] [env: FILESHED_CONFIG]"
+        help = "Configuration file in TOML [default: ./fileshed.toml if it exists] \
+                [env: FILESHED_CONFIG]"
     )]
     config: Option<PathBuf>,
     #[command(subcommand)]
@@ -43,16 +44,16 @@ struct Arguments {
 /// Commands of the program.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Serve until told to stop (the default)
+    /// Run the server until it is told to stop (default)
     #[command(after_help = TWINS)]
     Serve,
-    /// Speak the Model Context Protocol with a program of one person
+    /// Serve the Model Context Protocol to one user's program
     Mcp(McpArguments),
-    /// Show the effective configuration and where it comes from
+    /// Show the effective configuration and the source of each value
     Config,
     /// Print the OpenAPI document
     Openapi {
-        /// Which operations
+        /// Operations in the document
         #[arg(
             long,
             value_name = "toolset",
@@ -60,34 +61,34 @@ pub enum Command {
             value_parser = one_of(Toolset::NAMES, Toolset::parse)
         )]
         toolset: Toolset,
-        /// The document of terminals instead
+        /// Print the document of the terminal endpoints instead
         #[arg(long, conflicts_with = "toolset")]
         terminal: bool,
-        /// The document of the compact tools instead
+        /// Print the document of the compact tools instead
         #[arg(long, conflicts_with_all = ["toolset", "terminal"])]
         fs: bool,
     },
-    /// Look whether everything that is needed is there
+    /// Check the installation and report problems
     Doctor {
-        /// Try what the file system of the data directory has to promise, too
+        /// Also test the guarantees that the data directory's file system must give
         #[arg(long)]
         storage: bool,
     },
-    /// Make, list and take back personal tokens
+    /// Create, list and revoke personal tokens
     #[command(subcommand)]
     Token(TokenCommand),
-    /// Print a link that opens the files of a user in a browser, once, within five minutes
+    /// Print a link that opens a user's files in a browser once, within five minutes
     LoginLink(LoginLinkArguments),
-    /// Make, change and list the groups of this server
+    /// Create, change and list the groups of this server
     #[command(subcommand)]
     Group(GroupCommand),
     /// List and suspend users, end their tokens and links, remove their files
     #[command(subcommand)]
     User(UserCommand),
-    /// List users and groups, set their quotas, move them elsewhere, remove them
+    /// List, export, import and remove users and groups, and set their quotas
     #[command(subcommand)]
     Tenant(TenantCommand),
-    /// Go on after a loss of a part of the data directory
+    /// Continue after a part of the data directory was lost
     #[command(subcommand)]
     Data(DataCommand),
     /// Move the registry between a file and PostgreSQL
@@ -146,7 +147,9 @@ fn command() -> clap::Command {
 fn with_hidden_settings(command: clap::Command) -> clap::Command {
     command
         .args(flags().map(|flag| flag.hide(true)))
-        .after_help("Every setting is a flag here too; `fileshed serve --help` lists them.")
+        .after_help(
+            "Every setting is also a flag of this command; `fileshed serve --help` lists them.",
+        )
 }
 
 /// The settings as flags, made from [`SETTINGS`], so that none can be forgotten.

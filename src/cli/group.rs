@@ -13,30 +13,30 @@ use super::{CommandFailure, print};
 /// Commands for groups.
 #[derive(Debug, Subcommand)]
 pub enum GroupCommand {
-    /// Make a group and print its id
+    /// Create a group and print its id
     Create {
-        /// 1 to 64 of A-Z a-z 0-9 . _ -; without this, a new UUID
+        /// Id: 1 to 64 characters of A-Z a-z 0-9 . _ - [default: a new UUID]
         #[arg(long, value_name = "ID", value_parser = GroupId::parse)]
         id: Option<GroupId>,
         /// Display name
         #[arg(long, value_name = "TEXT")]
         name: String,
-        /// Its purpose
+        /// Purpose, for people
         #[arg(long, value_name = "TEXT", default_value = "")]
         description: String,
         /// User ids, comma-separated
         #[arg(long, value_name = "IDS", value_delimiter = ',', value_parser = UserId::parse)]
         members: Vec<UserId>,
     },
-    /// Forget a group; its files stay on disk, and come back with its id
+    /// Delete a group; its files stay on disk, and a new group with the same id has them
     Delete {
         /// Name or id
         #[arg(long)]
         group: String,
     },
-    /// Take users into a group, at once
+    /// Add users to a group, with immediate effect
     Add(GroupAndUsers),
-    /// Take users out of a group, at once
+    /// Remove users from a group, with immediate effect
     Remove(GroupAndUsers),
     /// List the groups: id, name, members, description
     List(ListOptions),
@@ -74,7 +74,7 @@ impl GroupCommand {
             }
             Self::Delete { group } => {
                 groups.delete(group)?;
-                print(&format!("deleted {group}; its files are still there"))
+                print(&format!("deleted {group}; its files stay on disk"))
             }
             Self::Add(GroupAndUsers { group, members }) => {
                 let added = groups.add(group, members)?;

@@ -35,15 +35,15 @@ pub struct McpArguments {
     /// Port to listen on, with streamable-http [default: 8000]
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
-    /// Directory to begin in: ./fileshed.toml and the data directory ./data are looked for there
+    /// Working directory, in which ./fileshed.toml and the data directory ./data are looked for
     #[arg(long, value_name = "DIRECTORY")]
     cwd: Option<PathBuf>,
-    /// Which tools: every operation, the few of core, nine compact ones for files, or
+    /// Tools to offer: every operation, the few of core, nine compact ones for files, or
     /// files and a shell as in a terminal
     #[arg(long, value_name = "toolset", default_value = "shed",
         value_parser = one_of(McpToolset::NAMES, McpToolset::parse))]
     toolset: McpToolset,
-    /// Whose files, with stdio; without it the one workspace of shared mode
+    /// User whose files are served, with stdio; without it the one workspace of shared mode
     #[arg(long, value_name = "ID", value_parser = UserId::parse)]
     user: Option<UserId>,
 }
@@ -65,7 +65,7 @@ impl McpArguments {
                 "--host and --port need --transport streamable-http"
             }
             Transport::StreamableHttp if self.user.is_some() => {
-                "--user needs --transport stdio: over HTTP every request says who makes it"
+                "--user needs --transport stdio: over HTTP every request names its user"
             }
             _ => return Ok(()),
         };
@@ -92,7 +92,7 @@ impl McpArguments {
         };
         std::env::set_current_dir(directory).map_err(|error| {
             CommandFailure::Refused(format!(
-                "cannot begin in `{}`: {error}",
+                "cannot change to the directory `{}`: {error}",
                 directory.display()
             ))
         })
@@ -106,8 +106,8 @@ impl McpArguments {
         let caller = match self.user {
             Some(user) => Caller::known(user, Chat::default()),
             None if config.asks_who_calls() => {
-                let text = "credentials are configured, so every user has a workspace: say whose with \
-                            --user <id>";
+                let text = "credentials are configured, so every user has a workspace: name the \
+                            user with --user <id>";
                 return Err(CommandFailure::Refused(text.to_owned()));
             }
             None => Caller::shared(Chat::default()),

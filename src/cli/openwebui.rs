@@ -14,9 +14,9 @@ use crate::openwebui::register::{
 /// Commands for Open WebUI.
 #[derive(Debug, Subcommand)]
 pub enum OpenWebUiCommand {
-    /// Make or renew the connection to this server; what is not said stays as it is
+    /// Create or update the connection to this server; options that are not given stay as they are
     Register(Box<RegisterOptions>),
-    /// Print the connection to this server, for the settings of Open WebUI to import
+    /// Print the connection to this server as a file that Open WebUI's settings import
     Connection(Box<ConnectionFileOptions>),
 }
 
@@ -28,7 +28,7 @@ impl OpenWebUiCommand {
             Self::Connection(options) => &options.grants,
         };
         if grants.len() > 1 && grants.contains(&Grantee::Nobody) {
-            let text = "`--grant nobody` stands alone\n";
+            let text = "`--grant nobody` cannot be combined with other grants\n";
             return Err(clap::Error::raw(ErrorKind::ArgumentConflict, text));
         }
         Ok(())

@@ -116,14 +116,14 @@ pub(super) fn links(config: &Config, address: SocketAddr) -> Check {
     let begin = url(config, address);
     let (state, text) = if public.is_empty() && !address.ip().is_loopback() {
         let text = "begin with `/links/`, because the server does not know its own address: set \
-                    `public_url` to where people reach it";
+                    `public_url` to the address at which people reach it";
         (CheckState::Warning, text.to_owned())
     } else if !(public.is_loopback() || public.is_empty()) {
         (CheckState::Ok, format!("begin with {begin}"))
     } else if config.asks_who_calls() {
         let text = format!(
             "begin with {begin}, which works on this machine only: set `public_url` to \
-             where people reach the server"
+             the address at which people reach the server"
         );
         (CheckState::Warning, text)
     } else {
@@ -136,15 +136,15 @@ pub(super) fn links(config: &Config, address: SocketAddr) -> Check {
 /// Warns of service keys that can be guessed; beyond loopback they stop the start.
 pub(super) fn weak_keys(config: &Config) -> Option<Check> {
     let text = "`api_keys` or `terminal_api_keys` has a key that can be guessed: set one of at least \
-                16 characters, as `openssl rand -hex 32` makes it, or `auto`";
+                16 characters, for instance from `openssl rand -hex 32`, or `auto`";
     let is_weak = config.has_weak_key();
     is_weak.then(|| Check::new("keys", CheckState::Warning, text))
 }
 
 /// Warns of groups that Open WebUI is not asked for where a call has no session of it.
 pub(super) fn groups_without_key(config: &Config) -> Option<Check> {
-    let text = "`groups` is openwebui without `openwebui_admin_key`: calls with a personal token, a drive \
-                or a service key know no groups; set the key for the server, too";
+    let text = "`groups` is openwebui without `openwebui_admin_key`: calls with a personal token, \
+                a WebDAV drive or a service key have no groups; set the key";
     let is_without =
         config.core.groups == GroupSource::Openwebui && config.openwebui_admin_key.is_none();
     is_without.then(|| Check::new("groups", CheckState::Warning, text))
@@ -156,17 +156,19 @@ pub(super) fn ends_of_trust(config: &Config, openwebui: Option<&Check>) -> Optio
     if !config.asks_who_calls() {
         return None;
     }
-    let own = "with the settings of this shell tokens, users and local groups end what runs within 5 seconds";
+    let own = "with this shell's settings, revoked tokens, suspended users and changed local \
+               groups take effect within 5 seconds";
     let answers = openwebui.is_some_and(|check| check.state == CheckState::Ok);
     let of_openwebui = match config.openwebui_admin_key {
-        Some(_) if answers => "accounts and groups of Open WebUI within 30",
-        Some(_) => {
-            "accounts of others are learnt at the next call, while Open WebUI fails as it does above"
+        Some(_) if answers => "changed accounts and groups of Open WebUI within 30",
+        Some(_) => "changed accounts of Open WebUI at the next call, while it fails as above",
+        None => {
+            "accounts that are managed elsewhere at the next call, because openwebui_admin_key is \
+             not set"
         }
-        None => "accounts of others are learnt at the next call, for want of openwebui_admin_key",
     };
     let forwarded = match config.core.groups {
-        GroupSource::Headers => "; forwarded groups count until the next call",
+        GroupSource::Headers => "; forwarded groups at the next call",
         GroupSource::Local | GroupSource::Openwebui => "",
     };
     let text = format!("{own}, {of_openwebui}{forwarded}");

@@ -13,12 +13,13 @@ use crate::config::{Config, one_of};
 /// Commands for the registry.
 #[derive(Debug, Subcommand)]
 pub enum RegistryCommand {
-    /// Copy every row to another place, compare them, and set the old ones aside; while no server runs
+    /// Copy the registry to another place, compare all rows, and set the old one aside; stop all
+    /// servers first
     Copy {
-        /// Source: file (beside the data), setting (what `registry` says), or an address
+        /// Source: file (beside the data), setting (the value of `registry`), or a database URL
         #[arg(long, value_name = "place")]
         from: RegistryPlace,
-        /// Destination, as --from
+        /// Destination, in the form of --from
         #[arg(long, value_name = "place")]
         to: RegistryPlace,
     },
@@ -43,7 +44,7 @@ impl std::str::FromStr for RegistryPlace {
             "file" => Ok(Self::File),
             "setting" => Ok(Self::Setting),
             _ => text.parse().map(Self::Database).map_err(|error| {
-                format!("{error}; or file, or setting, which is what the setting `registry` says")
+                format!("{error}; or file, or setting, which is the value of `registry`")
             }),
         }
     }
@@ -64,7 +65,7 @@ impl RegistryCommand {
         let Self::Copy { from, to } = self;
         let (from, to) = (from.url(config), to.url(config));
         if from == to {
-            let text = "--from and --to are the same place: name the other one";
+            let text = "--from and --to are the same place: give two different places";
             return Err(CommandFailure::Refused(text.to_owned()));
         }
         name_directory(config);
@@ -74,7 +75,7 @@ impl RegistryCommand {
         print_all(filled.map(|table| format!("{}\t{}", table.name, table.rows)))?;
         let rows: u64 = copied.iter().map(|table| table.rows).sum();
         print(&format!(
-            "copied and compared {rows} rows; what they were copied from is set aside"
+            "copied and compared {rows} rows; the old registry is set aside"
         ))
     }
 }
@@ -82,12 +83,12 @@ impl RegistryCommand {
 /// Commands for the data directory.
 #[derive(Debug, Subcommand)]
 pub enum DataCommand {
-    /// Go on without a pepper or registry that no backup has; says what is lost with it
+    /// Continue without a pepper or registry that no backup has, and list the consequences
     AcceptLoss {
-        /// Lost part: the server does not start without it, and says so
+        /// Lost part, as the server names it when it does not start
         #[arg(value_parser = one_of(DataPart::NAMES, DataPart::parse))]
         part: DataPart,
-        /// It is meant: without this nothing is changed
+        /// Confirm: without this flag nothing is changed
         #[arg(long)]
         yes: bool,
     },
@@ -101,13 +102,13 @@ impl DataCommand {
         if !yes {
             let loss = fileshed_core::Store::loss(&config.core, part).map_err(failed)?;
             return Err(CommandFailure::Refused(format!(
-                "without the {} this is lost: {}. Add --yes if that is meant",
+                "without the {} this is lost: {}. Add --yes to confirm",
                 part.as_str(),
                 loss
             )));
         }
         let loss = fileshed_core::Store::accept_loss(&config.core, part).map_err(failed)?;
         print(&format!("lost: {loss}"))?;
-        print(&format!("a new {} is there", part.as_str()))
+        print(&format!("created a new {}", part.as_str()))
     }
 }

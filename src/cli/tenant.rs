@@ -23,29 +23,29 @@ pub enum TenantCommand {
     List(ListOptions),
     /// Show one user or group
     Show(OneTenant),
-    /// Give a user or a group a quota of its own, at once
+    /// Set the quota of one user or group, with immediate effect
     Quota {
         /// The tenant
         #[command(flatten)]
         tenant: OneTenant,
-        /// Space in MiB
+        /// Quota in MiB
         #[arg(long, value_name = "MIB", required_unless_present = "usual")]
         mib: Option<u64>,
-        /// The quota that all have
+        /// Use the quota that all users or groups have
         #[arg(long, conflicts_with = "mib")]
         usual: bool,
     },
-    /// Write everything of a user or a group to standard output, as a ZIP archive; changes of its files
-    /// wait meanwhile
+    /// Write all data of a user or a group to standard output, as a ZIP archive; changes of its
+    /// files wait until it is written
     Export(OneTenant),
-    /// Bring in what `tenant export` wrote, from standard input; the tenant must not exist yet
+    /// Import an archive of `tenant export` from standard input; the tenant must not exist yet
     Import,
-    /// Remove a user, or the files of a group, history included
+    /// Remove a user, or the files of a group, with their history
     Delete {
         /// The tenant
         #[command(flatten)]
         tenant: OneTenant,
-        /// The id once more: without this nothing is removed
+        /// Confirm by repeating the id: without this nothing is removed
         #[arg(long, value_name = "ID")]
         name: Option<String>,
     },
@@ -69,7 +69,7 @@ impl OneTenant {
             (Some(user), None) => Ok(TenantId::User(user.clone())),
             (None, Some(group)) => Ok(TenantId::Group(group.clone())),
             _ => {
-                let text = "say of whom with --user <id> or --group <id>";
+                let text = "name the tenant with --user <id> or --group <id>";
                 Err(CommandFailure::Refused(text.to_owned()))
             }
         }
@@ -92,7 +92,7 @@ impl TenantCommand {
             Self::Export(tenant) => {
                 let output = std::io::stdout();
                 if output.is_terminal() {
-                    let text = "an archive is no text: send it to a file, with > user.zip";
+                    let text = "an archive is no text: redirect it to a file, with > user.zip";
                     return Err(CommandFailure::Refused(text.to_owned()));
                 }
                 let mut output = BufWriter::new(output.lock());
@@ -102,7 +102,7 @@ impl TenantCommand {
                 tell(&format!("exported {files} files ({bytes} bytes)"));
                 if exported.skipped > 0 {
                     tell(&format!(
-                        "left out {} pipes, sockets and links that are no text",
+                        "left out {} pipes, sockets and symbolic links whose target is not text",
                         exported.skipped
                     ));
                 }
@@ -122,7 +122,7 @@ impl TenantCommand {
                 let what = format!("{} files ({} bytes) of {id}", found.files, found.bytes);
                 if name.as_deref() != Some(id.to_string().as_str()) {
                     return Err(CommandFailure::Refused(format!(
-                        "this removes for good: {what}. Add --name with the same id if that is meant"
+                        "this permanently removes {what}. Add --name with the same id to confirm"
                     )));
                 }
                 core.admin.delete_tenant(&id)?;

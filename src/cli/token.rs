@@ -16,12 +16,12 @@ use crate::config::{Config, local_address, one_of};
 /// Commands for tokens.
 #[derive(Debug, Subcommand)]
 pub enum TokenCommand {
-    /// Make a token and print it: it is not shown again
+    /// Create a token and print it; it is not shown again
     Create {
         /// The user whose workspace the token opens
         #[arg(long, value_name = "ID", value_parser = UserId::parse)]
         user: UserId,
-        /// Rights; `admin` is `write`, and administering this server
+        /// Scope; `admin` may write and administer this server
         #[arg(
             long,
             value_name = "scope",
@@ -29,16 +29,16 @@ pub enum TokenCommand {
             value_parser = one_of(&["read", "write", "admin"], rights)
         )]
         scope: (Scope, Role),
-        /// Days after which it ends; without this, never
+        /// Days until the token expires [default: never]
         #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
         expires_days: Option<u32>,
-        /// Its purpose
+        /// Purpose, for people
         #[arg(long, value_name = "TEXT", default_value = "")]
         label: String,
     },
     /// List the tokens, without their secrets: id, user, scope, day of creation, state, label
     List(ListOptions),
-    /// Take a token back, at once
+    /// Revoke a token, with immediate effect
     Revoke {
         /// The token, as `token list` shows it
         #[arg(long, value_name = "ID")]

@@ -22,13 +22,13 @@ pub enum UserCommand {
     /// List the space of users and groups, the largest first: bytes, quota, percent, files,
     /// directory, id, name
     Usage(ListOptions),
-    /// Refuse calls, tokens and links of a user, at once; nothing is removed
+    /// Refuse calls, tokens and links of a user, with immediate effect; nothing is removed
     Suspend(OneUser),
-    /// End a suspension: all is as it was
+    /// End a suspension, which restores access with all tokens and links
     Resume(OneUser),
-    /// End every token and link of a user, at once; the files stay
+    /// Revoke every token and link of a user, with immediate effect; the files stay
     End(OneUser),
-    /// End a user and remove the files of the own zones, history included
+    /// Remove a user and the files of the user's own zones, with their history
     Delete {
         /// The user to be removed
         #[command(flatten)]
@@ -36,7 +36,7 @@ pub enum UserCommand {
         /// New owner of the user's files in groups; without this they stay as they are
         #[arg(long, value_name = "ID", value_parser = UserId::parse)]
         give_to: Option<UserId>,
-        /// It is meant: without this nothing is removed
+        /// Confirm: without this flag nothing is removed
         #[arg(long)]
         yes: bool,
     },
@@ -89,9 +89,13 @@ fn suspend(core: &Core, user: &UserId) -> Result<ExitCode, CommandFailure> {
     print(&match (core.admin.suspend(user)?, is_known) {
         (false, _) => format!("is suspended: {id}"),
         (true, true) => {
-            format!("suspended {id}; what runs for the user now ends by itself, nothing is removed")
+            format!(
+                "suspended {id}; the user's running commands end by themselves, nothing is removed"
+            )
         }
-        (true, false) => format!("suspended {id}, of whom there is nothing here: is that the id?"),
+        (true, false) => {
+            format!("suspended {id}, but the server has no data of this user: check the id")
+        }
     })
 }
 
@@ -109,16 +113,16 @@ fn delete(
     let id = user.as_str();
     let files = counted(found.owned_files, "file");
     let in_groups = match (found.owned_files, heir) {
-        (0, _) => "nothing in groups is the user's".to_owned(),
-        (_, Some(heir)) => format!("{files} of groups become {}'s", heir.as_str()),
+        (0, _) => "the user owns no files of groups".to_owned(),
+        (_, Some(heir)) => format!("{files} of groups will belong to {}", heir.as_str()),
         (_, None) => {
-            format!("{files} of groups stay {id}'s, --give-to <id> gives them to somebody")
+            format!("{files} of groups stay {id}'s; --give-to <id> gives them to another user")
         }
     };
     let what = format!("{} of {id}; {in_groups}", what(&found));
     if !confirmed {
         return Err(CommandFailure::Refused(format!(
-            "this removes for good: {what}. Add --yes if that is meant"
+            "this permanently removes {what}. Add --yes to confirm"
         )));
     }
     print(&format!("removed {what}"))?;

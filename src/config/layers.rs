@@ -159,7 +159,7 @@ impl Loader {
         let result = match given {
             RawValue::Text("") => {
                 let what = if setting.secret { "key" } else { "value" };
-                Err(format!("is empty: give a {what}, or leave it out entirely"))
+                Err(format!("is empty: give a {what}, or remove the setting"))
             }
             _ if setting.secret && is_masked(&shown) => Err(MASKED.to_owned()),
             RawValue::Text(text) => field.read(text),
@@ -247,7 +247,7 @@ impl Loader {
                 }
                 (None, _) => {
                     let names = SETTINGS.iter().map(|setting| setting.key);
-                    let problem = unknown(&key, names, "fileshed config lists what there is");
+                    let problem = unknown(&key, names, "`fileshed config` lists the settings");
                     self.fault(source, &key, None, &problem);
                 }
                 (Some(setting), toml::Value::Array(items)) => {
@@ -291,7 +291,7 @@ impl Loader {
                 None => {
                     let names: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
                     let names = names.iter().map(String::as_str);
-                    let problem = unknown(name, names, "fileshed --help lists what there is");
+                    let problem = unknown(name, names, "`fileshed --help` lists the settings");
                     self.fault(&source, name, None, &problem);
                 }
             }

@@ -30,13 +30,12 @@ impl FromStr for Origin {
         match text {
             "*" => {
                 return Err(
-                    "must name each site: with `*` any page on the internet could call".to_owned(),
+                    "must name each site: `*` would let any page on the internet call".to_owned(),
                 );
             }
             "null" => {
                 return Err(
-                    "must name sites: `null` is what any page can call itself in a frame"
-                        .to_owned(),
+                    "must name sites: `null` would let any page call from a frame".to_owned(),
                 );
             }
             _ => {}

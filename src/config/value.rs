@@ -91,7 +91,9 @@ impl SettingValue for String {
     fn read(&mut self, text: &str) -> Result<(), String> {
         if text.trim() != text || text.chars().any(char::is_control) {
             return Err(
-                "must be a text without control characters and blanks at its ends".to_owned(),
+                "must be text without control characters, and without blanks at its \
+                 ends"
+                    .to_owned(),
             );
         }
         text.clone_into(self);
@@ -125,8 +127,9 @@ impl SettingValue for PathBuf {
 }
 
 /// Message for a list of directories, which version 0.1.0 took for volumes.
-const ONE_DIRECTORY: &str = "must be one directory: only version 0.1.0 had several volumes, and it brings users \
-     and groups home with `fileshed tenant move --to volume-1`; then name the directory of `volume-1` alone";
+const ONE_DIRECTORY: &str = "must be one directory: only version 0.1.0 had several volumes; move \
+                             all users and groups there with its `fileshed tenant move --to \
+                             volume-1`, then name the directory of `volume-1` alone";
 
 impl SettingValue for SocketAddr {
     fn read(&mut self, text: &str) -> Result<(), String> {
@@ -149,7 +152,7 @@ impl SettingValue for HeaderName {
     fn read(&mut self, text: &str) -> Result<(), String> {
         *self = text
             .parse()
-            .map_err(|_| "must be the name of a header, like X-User-Id".to_owned())?;
+            .map_err(|_| "must be a header name, like X-User-Id".to_owned())?;
         Ok(())
     }
 
@@ -231,7 +234,7 @@ impl SettingValue for Vec<Secret> {
     fn read_list(&mut self, items: &[String]) -> Result<(), String> {
         let keys: Vec<&str> = items.iter().map(|item| item.trim()).collect();
         if keys.iter().any(|key| key.is_empty()) {
-            return Err("has an empty key: an empty secret would let everybody in".to_owned());
+            return Err("has an empty key, which would let everybody in: remove it".to_owned());
         }
         if !keys
             .iter()
@@ -263,7 +266,7 @@ impl SettingValue for Option<RegistryUrl> {
 impl SettingValue for Option<Secret> {
     fn read(&mut self, text: &str) -> Result<(), String> {
         if text.trim().is_empty() {
-            return Err("is empty: leave it out, or say the secret".to_owned());
+            return Err("is empty: remove the setting, or give the secret".to_owned());
         }
         *self = Some(Secret::new(text.trim()));
         Ok(())

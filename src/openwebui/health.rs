@@ -35,28 +35,31 @@ fn ask(config: &Config, client: &OpenWebUiClient) -> Result<String, String> {
     let url = &config.openwebui_api_url;
     let version = client.version().map_err(|error| {
         if error.passes() {
-            format!("does not answer at {url}: its groups, attachments and links are away, all else works")
+            format!(
+                "does not answer at {url}: its groups, attachments and links are unavailable, \
+                 everything else works"
+            )
         } else {
-            format!("what answers at {url} is not Open WebUI: openwebui_api_url is wrong")
+            format!("the server at {url} is not Open WebUI: correct openwebui_api_url")
         }
     })?;
     let version = printable(&version);
     let Some(key) = &config.openwebui_admin_key else {
         return Ok(format!(
-            "version {version} answers; no openwebui_admin_key is set, with which its connections would \
-             be tried"
+            "version {version} answers; its connections are not tested: set \
+             openwebui_admin_key"
         ));
     };
     // Only administrators get this list.
     match client.get::<IgnoredAny>(key.reveal(), "/api/v1/users/?page=1") {
         Ok(_) => Ok(format!(
-            "version {version} answers, and takes openwebui_admin_key"
+            "version {version} answers, and accepts openwebui_admin_key"
         )),
         Err(CallError::Status(401 | 403, _)) => Err(format!(
-            "version {version} answers, but does not take openwebui_admin_key for an administrator's"
+            "version {version} answers, but openwebui_admin_key is not the key of an administrator"
         )),
         Err(error) => Err(format!(
-            "version {version} answers, but not about users: {error}"
+            "version {version} answers, but refuses requests about users: {error}"
         )),
     }
 }

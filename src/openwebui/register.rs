@@ -46,7 +46,7 @@ pub enum RegisterError {
     #[error(transparent)]
     Call(#[from] CallError),
     /// It does not answer at all.
-    #[error("Open WebUI is not reached at {0}")]
+    #[error("Open WebUI cannot be reached at {0}")]
     Away(PublicUrl, #[source] CallError),
     /// The text says what is missing or wrong.
     #[error("{0}")]
@@ -60,11 +60,11 @@ impl RegisterError {
 }
 
 /// End of the reason why no connection was written.
-const UNCHANGED: &str = "; nothing was changed (`--no-verify` does without)";
+const UNCHANGED: &str = "; nothing was changed (`--no-verify` skips this check)";
 
 /// Failure if the program at the address is not Open WebUI.
 const NOT_OPEN_WEBUI: &str =
-    "what answers at the address of Open WebUI is not Open WebUI, or a very old one";
+    "the server at the address of Open WebUI is not Open WebUI, or a very old version";
 
 /// Connection as an administrator wants it. All else follows from the configuration, or stays as an
 /// existing connection has it.
@@ -74,30 +74,27 @@ pub(crate) struct ConnectionOptions {
         long,
         value_name = "URL",
         value_parser = url,
-        help = "Where Open WebUI reaches this server [default: public_url, else the address of bind]"
+        help = "Address at which Open WebUI reaches this server \
+                [default: public_url, else the address of bind]"
     )]
     server_url: Option<PublicUrl>,
     #[arg(
         long,
         value_name = "TYPE",
         value_parser = one_of(Auth::NAMES, Auth::parse),
-        help = "With what it calls: the user's own session, or the first of api_keys \
-                [default: bearer if there are api_keys]"
+        help = "Credential of its calls: the user's own session, or the first of \
+                api_keys [default: bearer if there are api_keys]"
     )]
     auth: Option<Auth>,
     /// The connection's id
     #[arg(long, value_name = "ID", default_value = "fileshed", value_parser = id)]
     id: String,
-    #[arg(
-        long,
-        value_name = "TEXT",
-        help = "Its name for people [default: its id]"
-    )]
+    #[arg(long, value_name = "TEXT", help = "Display name [default: its id]")]
     name: Option<String>,
     #[arg(
         long,
-        help = "A terminal connection instead of a tool server: files, commands and a shell beside \
-                the chat, with the first of terminal_api_keys or the user's own session"
+        help = "Make a terminal connection instead of a tool server: files, commands and a shell \
+                beside the chat, with the first of terminal_api_keys or the user's own session"
     )]
     terminal: bool,
     #[arg(
@@ -105,7 +102,7 @@ pub(crate) struct ConnectionOptions {
         conflicts_with = "terminal",
         value_name = "SET",
         value_parser = one_of(Toolset::NAMES, Toolset::parse),
-        help = "Which operations [default: all]"
+        help = "Operations to offer [default: all]"
     )]
     toolset: Option<Toolset>,
 }
@@ -117,7 +114,7 @@ pub struct RegisterOptions {
         long,
         value_name = "URL",
         value_parser = url,
-        help = "Where Open WebUI is [default: openwebui_api_url]"
+        help = "Address of Open WebUI [default: openwebui_api_url]"
     )]
     pub(crate) url: Option<PublicUrl>,
     #[arg(
@@ -134,7 +131,7 @@ pub struct RegisterOptions {
     #[arg(
         long = "grant",
         value_name = "WHO",
-        help = "Who may use it, may be repeated: everyone, nobody (administrators only), \
+        help = "Users of the connection, may be repeated: everyone, nobody (administrators only), \
                 group:<id or name>, user:<id or mail address> [default: everyone]"
     )]
     pub(crate) grants: Vec<Grantee>,
@@ -145,10 +142,10 @@ pub struct RegisterOptions {
         help = "Models that have it switched on in a new chat: ids, comma-separated, or all"
     )]
     default_for: Vec<String>,
-    /// Do not have Open WebUI read this server's document and make a call first
+    /// Skip the check that Open WebUI reads this server's document and makes a call
     #[arg(long)]
     no_verify: bool,
-    /// Say what would be done, and change nothing
+    /// Show the changes without making them
     #[arg(long)]
     dry_run: bool,
 }
@@ -161,8 +158,8 @@ pub struct ConnectionFileOptions {
     #[arg(
         long = "grant",
         value_name = "WHO",
-        help = "Who may use it, may be repeated: everyone, nobody (administrators only), \
-                group:<id>, user:<id> [default: everyone]"
+        help = "Users of the connection, may be repeated: everyone, nobody \
+                (administrators only), group:<id>, user:<id> [default: everyone]"
     )]
     pub(crate) grants: Vec<Grantee>,
 }
@@ -187,13 +184,14 @@ fn id(text: &str) -> Result<String, String> {
 pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String>, RegisterError> {
     let url = &config.openwebui_api_url;
     if url.is_empty() {
-        let text = "where is Open WebUI? Say `--url`, or set `openwebui_api_url`";
+        let text =
+            "the address of Open WebUI is not known: give `--url`, or set `openwebui_api_url`";
         return Err(RegisterError::refused(text));
     }
     let token = options.admin_token.as_ref();
     let token = token.or(config.openwebui_admin_key.as_ref());
     let no_token = "a credential of an administrator of Open WebUI is needed: set \
-                    `openwebui_admin_key`, or say `--admin-token`";
+                    `openwebui_admin_key`, or give `--admin-token`";
     let token = token.ok_or_else(|| RegisterError::refused(no_token))?;
     let token = token.reveal();
     let client = OpenWebUiClient::new(url.as_str()).within(PATIENCE);
@@ -242,7 +240,8 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
     lines.push(models.switch_on(&ours, options.dry_run)?);
     for name in ours.rivals(&list) {
         lines.push(format!(
-            "remember: the connection `{name}` leads here too, so that users find every tool twice"
+            "note: the connection `{name}` also leads to this server, so users find every tool \
+             twice"
         ));
     }
     let sessions_are_taken = config.takes_sessions() && options.url.is_none();
@@ -268,13 +267,13 @@ pub fn connection_file(
     let url = ours.url.parse::<PublicUrl>();
     if url.is_ok_and(|url| url.is_loopback()) {
         lines.push(
-            "remember: an Open WebUI in a container or on another machine does not reach this \
-             address; say its own with --server-url, or set `public_url`"
+            "note: an Open WebUI in a container or on another machine does not reach this \
+             address; give the one that it reaches with --server-url, or set `public_url`"
                 .to_owned(),
         );
     }
     if ours.auth == Auth::Bearer {
-        lines.push("remember: the file holds the service key".to_owned());
+        lines.push("note: the file contains the service key".to_owned());
     }
     lines.extend(remember(config, config.takes_sessions(), &ours, None));
     lines.push(ours.switched_on_by_hand().to_owned());
@@ -309,17 +308,17 @@ fn remember(
     let cases = [
         (
             has_sessions && !sessions_are_taken && config.webui_secret_key.is_none(),
-            "remember: the server lets sessions in only with `openwebui_api_url` or `webui_secret_key`",
+            "note: the server accepts sessions only with `openwebui_api_url` or `webui_secret_key`",
         ),
         (
             names_users && config.forward_jwt_secret.is_some(),
-            "remember: Open WebUI needs ENABLE_FORWARD_USER_INFO_HEADERS=True, and in \
-             FORWARD_USER_INFO_HEADER_JWT_SECRET what `forward_jwt_secret` is here",
+            "note: Open WebUI needs ENABLE_FORWARD_USER_INFO_HEADERS=True, and \
+             FORWARD_USER_INFO_HEADER_JWT_SECRET with the value of `forward_jwt_secret`",
         ),
         (
             has_sessions && config.core.groups == GroupSource::Headers,
-            "remember: with sessions the groups that headers name are not believed; \
-             set `groups` to openwebui",
+            "note: with sessions the groups in headers are ignored; set `groups` to \
+             openwebui",
         ),
         (
             // Open WebUI with terminals does so by itself.
@@ -340,12 +339,12 @@ pub(super) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 fn asked(error: CallError) -> RegisterError {
     match error {
         CallError::Status(401 | 403, _) => RegisterError::refused(
-            "Open WebUI does not accept the credential for its settings: it must be the session token \
-             or the API key of an administrator",
+            "Open WebUI does not accept the credential for its settings: give the session token or \
+             the API key of an administrator",
         ),
         CallError::Status(status @ 300..=399, _) => RegisterError::Refused(format!(
-            "the address of Open WebUI redirects (status {status}), perhaps to https: say the one that \
-             it leads to"
+            "the address of Open WebUI redirects (status {status}), perhaps to https: give the \
+             address that it redirects to"
         )),
         CallError::Status(404 | 405, _) | CallError::Unreadable(_) => {
             RegisterError::refused(NOT_OPEN_WEBUI)

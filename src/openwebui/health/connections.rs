@@ -31,7 +31,7 @@ pub fn check_connections(config: &Config) -> Vec<Check> {
     let missing = |kind: ConnectionKind| {
         let register = kind.register();
         Err(format!(
-            "Open WebUI has no connection to this server: `{register}` makes it"
+            "Open WebUI has no connection to this server: `{register}` creates it"
         ))
     };
     let mut found = Vec::new();
@@ -78,8 +78,8 @@ fn try_tools(
     let who = who.map_err(|error| trial::fault((config, key), kind, connection, &error))?;
     if kind.verify(client, key, connection).is_err() {
         return Err(format!(
-            "Open WebUI reads no tools by {place}: `fileshed openwebui register` puts its path right, and \
-             ENABLE_TOOL_SERVERS must not be off there"
+            "Open WebUI reads no tools by {place}: correct its path with `fileshed openwebui \
+             register`, and set ENABLE_TOOL_SERVERS=True there"
         ));
     }
     let chat = config.header_chat_id.as_str();
@@ -87,7 +87,7 @@ fn try_tools(
     let without_chat = if headers.any(|(header, _)| header.eq_ignore_ascii_case(chat)) {
         ""
     } else {
-        "; its chat is named only if ENABLE_FORWARD_USER_INFO_HEADERS is on there, or after \
+        "; it names its chat only if ENABLE_FORWARD_USER_INFO_HEADERS is on there, or after \
          `fileshed openwebui register`"
     };
     Ok(format!("a call by {place} arrives as {who}{without_chat}"))

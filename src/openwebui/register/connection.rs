@@ -172,7 +172,7 @@ impl RegisteredConnection {
             (Auth::Bearer, Some(key)) => key.reveal(),
             (Auth::Bearer, None) => {
                 return Err(RegisterError::Refused(format!(
-                    "`--auth bearer` needs a key: set `{setting}`, or say `--auth session`"
+                    "`--auth bearer` needs a key: set `{setting}`, or give `--auth session`"
                 )));
             }
         };
@@ -330,11 +330,11 @@ impl RegisteredConnection {
         let found = self.kind.verify(client, token, connection);
         let found = found.map_err(|error| match error {
             CallError::Status(400, _) => RegisterError::Refused(format!(
-                "Open WebUI cannot read {place}: fileshed has to run, and `--server-url` has to be its \
-                 address as Open WebUI sees it, from within its container{UNCHANGED}"
+                "Open WebUI cannot read {place}: start fileshed, and give in `--server-url` the \
+                 address at which Open WebUI reaches it, from within its container{UNCHANGED}"
             )),
             CallError::Status(403, _) => RegisterError::refused(
-                "Open WebUI does not use tool servers: ENABLE_TOOL_SERVERS is off there",
+                "Open WebUI does not use tool servers: set ENABLE_TOOL_SERVERS=True there",
             ),
             error => asked(error),
         })?;
@@ -351,7 +351,7 @@ impl RegisteredConnection {
                 ))
             }
             _ => Err(RegisterError::Refused(format!(
-                "what Open WebUI finds at {place} is not fileshed{UNCHANGED}"
+                "the server that Open WebUI reaches at {place} is not fileshed{UNCHANGED}"
             ))),
         }
     }

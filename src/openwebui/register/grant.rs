@@ -247,7 +247,7 @@ fn one(
             known()
         ))),
         ids => Err(RegisterError::Refused(format!(
-            "Open WebUI has several {kind}s `{name}`: say which by its id, one of {}",
+            "Open WebUI has several {kind}s `{name}`: give the id, one of {}",
             ids.join(", ")
         ))),
     }

@@ -116,8 +116,8 @@ pub(super) fn call_of_new(
             Err(RegisterError::Refused(format!("{fault}{UNCHANGED}")))
         }
         _ => Ok(
-            "remember: Open WebUI made no call by it that shows whether it works; `fileshed doctor` \
-             tries it again"
+            "note: Open WebUI made no test call by it; `fileshed doctor` tries it \
+             again"
                 .to_owned(),
         ),
     })
@@ -181,7 +181,7 @@ pub(in crate::openwebui) fn fault(
             format!("a call by {place} is refused with status {status}{colon}{words}")
         }
         TrialError::Foreign | TrialError::Call(CallError::Unreadable(_)) => {
-            format!("what Open WebUI finds by {place} is not fileshed")
+            format!("the server that Open WebUI reaches by {place} is not fileshed")
         }
         TrialError::Call(_) => format!(
             "Open WebUI does not reach this server by {place}: start it, or run `{register} \
@@ -205,21 +205,21 @@ fn cause(
             return None;
         }
         return Some(format!(
-            "the running server takes no sessions of this Open WebUI: start it with \
+            "the running server accepts no sessions of this Open WebUI: start it with \
              `openwebui_api_url`, or set its `{setting}` here and run `{register}`"
         ));
     }
     Some(if keys.is_empty() {
         format!(
-            "its key is none that this server takes, and no `{setting}` are set here: set those of the \
-             running server and run `{register}`"
+            "this server does not accept its key, and no `{setting}` are set here: set those of \
+             the running server and run `{register}`"
         )
     } else if keys.iter().any(|own| own.reveal() == key) {
         format!(
-            "the running server has other `{setting}` than are set here: set its own here and run \
-             `{register}`, or start it with these"
+            "the running server has other `{setting}` than this configuration: set its keys here \
+             and run `{register}`, or start it with these"
         )
     } else {
-        format!("its key is none that this server takes: `{register}` renews it")
+        format!("this server does not accept its key: `{register}` renews it")
     })
 }

@@ -176,7 +176,9 @@ fn a_directory_to_begin_in_has_configuration_and_data() {
     let missing = setup.run(&["mcp", "--cwd", "/none"]);
     assert_eq!(missing.code, Some(1));
     assert!(
-        missing.stderr.contains("cannot begin in `/none`"),
+        missing
+            .stderr
+            .contains("cannot change to the directory `/none`"),
         "{missing:?}"
     );
 }

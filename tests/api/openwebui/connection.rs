@@ -59,7 +59,7 @@ fn a_key_an_address_and_headers_come_out_exactly() {
         found["config"]["access_grants"],
         json!([{"principal_type": "user", "principal_id": "*", "permission": "read"}])
     );
-    assert!(finished.stderr.contains("holds the service key"));
+    assert!(finished.stderr.contains("contains the service key"));
     assert!(!finished.stderr.contains("first-key"), "{finished:?}");
     assert!(!setup.path("data").exists(), "nothing is made here");
 }

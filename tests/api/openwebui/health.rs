@@ -42,18 +42,18 @@ fn it_says_whether_open_webui_answers_and_takes_the_key() {
     let setup = asking(&webui.url());
     let plain = said(&setup);
     assert!(
-        plain.starts_with("ok      openwebui: version 0.12.4 answers; no"),
+        plain.starts_with("ok      openwebui: version 0.12.4 answers; its"),
         "{plain}"
     );
     let with = |key: &str| said(&setup.clone().env("FILESHED_OPENWEBUI_ADMIN_KEY", key));
     let good = with("sk-admin");
     assert!(
-        good.starts_with("ok") && good.ends_with("and takes openwebui_admin_key"),
+        good.starts_with("ok") && good.ends_with("and accepts openwebui_admin_key"),
         "{good}"
     );
     let bad = with("sk-user");
     assert!(
-        bad.starts_with("failed") && bad.contains("does not take"),
+        bad.starts_with("failed") && bad.contains("is not the key of an administrator"),
         "{bad}"
     );
 }
@@ -191,7 +191,7 @@ fn it_tries_the_connections_of_tools_that_open_webui_keeps() {
             json!({"key": "old-key"}),
             refused("UNAUTHORIZED"),
             format!(
-                "failed  tools: a call by {at} is refused, its key is none that this server takes: \
+                "failed  tools: a call by {at} is refused, this server does not accept its key: \
                  `fileshed openwebui register` renews it"
             ),
         ),
@@ -204,14 +204,14 @@ fn it_tries_the_connections_of_tools_that_open_webui_keeps() {
             json!({"headers": {"x-openwebui-user-id": "{{USER_ID}}"}}),
             ada.clone(),
             format!(
-                "ok      tools: a call by {at} arrives as Ada; its chat is named only if \
+                "ok      tools: a call by {at} arrives as Ada; it names its chat only if \
                  ENABLE_FORWARD_USER_INFO_HEADERS is on there, or after `fileshed openwebui register`"
             ),
         ),
         (
             json!({}),
             json!({"models": []}),
-            format!("failed  tools: what Open WebUI finds by {at} is not fileshed"),
+            format!("failed  tools: the server that Open WebUI reaches by {at} is not fileshed"),
         ),
         (
             json!({}),
@@ -225,8 +225,8 @@ fn it_tries_the_connections_of_tools_that_open_webui_keeps() {
             json!({"path": "wrong.json"}),
             ada.clone(),
             format!(
-                "failed  tools: Open WebUI reads no tools by {at}: `fileshed openwebui register` puts \
-                 its path right, and ENABLE_TOOL_SERVERS must not be off there"
+                "failed  tools: Open WebUI reads no tools by {at}: correct its path with `fileshed \
+                 openwebui register`, and set ENABLE_TOOL_SERVERS=True there"
             ),
         ),
         (
@@ -252,7 +252,7 @@ fn it_knows_a_key_that_the_server_made() {
     let webui = connected(json!([connection]), json!([]), who, (200, Value::Null));
     let url = format!("--openwebui-api-url={}", webui.url());
     let doctor = server.run(&["doctor", &url, "--openwebui-admin-key=sk-admin"]);
-    let cause = "the running server has other `api_keys` than are set here";
+    let cause = "the running server has other `api_keys` than this configuration";
     assert!(doctor.stdout.contains(cause), "{doctor:?}");
 }
 
@@ -271,7 +271,7 @@ fn a_refused_credential_is_told_by_its_cause() {
         (
             &bearer,
             vec![("FILESHED_API_KEYS", "service-key")],
-            "the running server has other `api_keys` than are set here",
+            "the running server has other `api_keys` than this configuration",
         ),
         (
             &session,
@@ -307,7 +307,7 @@ fn a_connection_that_was_removed_is_missed() {
     let missing = |name: &str, option: &str| {
         format!(
             "failed  {name}: Open WebUI has no connection to this server: `fileshed openwebui \
-             register{option}` makes it"
+             register{option}` creates it"
         )
     };
     let (lines, is_failure) = tried(&webui, &[("FILESHED_TERMINAL_API_KEYS", "terminal-key")]);
@@ -344,15 +344,15 @@ fn it_tries_the_terminal_that_open_webui_keeps() {
             401,
             format!(
                 "failed  terminal: a call by {at} is refused, the running server has other \
-                 `terminal_api_keys` than are set here: set its own here and run `fileshed openwebui \
-                 register --terminal`, or start it with these"
+                 `terminal_api_keys` than this configuration: set its keys here and run `fileshed \
+                 openwebui register --terminal`, or start it with these"
             ),
         ),
         (
             json!({"key": "old-key", "id": "files"}),
             401,
             format!(
-                "failed  terminal: a call by {at} is refused, its key is none that this server takes: \
+                "failed  terminal: a call by {at} is refused, this server does not accept its key: \
                  `fileshed openwebui register --terminal` renews it"
             ),
         ),

@@ -183,7 +183,7 @@ fn it_is_added_once_and_renewed_where_something_changed() {
     // Another one beside it.
     done(
         &register(&setup, &["--id", "second"]),
-        "remember: the connection `fileshed` leads here too, so that users find every tool twice",
+        "note: the connection `fileshed` also leads to this server, so users find every tool twice",
     );
     assert_eq!(kept.lock().unwrap().len(), 3);
 }
@@ -228,7 +228,7 @@ fn grants_are_resolved_and_stay_unless_they_are_said() {
         ("group:None", "no group `None`, only Team, Twins, Twins"),
         (
             "group:Twins",
-            "several groups `Twins`: say which by its id, one of g2, g3",
+            "several groups `Twins`: give the id, one of g2, g3",
         ),
         ("user:someone", "no user `someone`"),
         ("user:..", "no user `..`"),
@@ -288,7 +288,7 @@ fn what_is_missing_or_wrong_is_said() {
     failed(&register(&setup, &[]), "`openwebui_admin_key`");
     failed(
         &register(&setup, &["--admin-token", "sk-user"]),
-        "must be the session token",
+        "give the session token",
     );
     let bearer = ["--admin-token", "sk-admin", "--auth", "bearer"];
     failed(&register(&setup, &bearer), "`api_keys`");
@@ -336,7 +336,7 @@ fn a_connection_that_the_server_refuses_replaces_none_that_works() {
     failed(&register(&keyless, &[]), cause);
     failed(&register(&keyless, &["--dry-run"]), "nothing was changed");
     let other = setup(&webui).env("FILESHED_API_KEYS", "another-key");
-    let cause = "the running server has other `api_keys` than are set here";
+    let cause = "the running server has other `api_keys` than this configuration";
     failed(&register(&other, &[]), cause);
     assert_eq!(*kept.lock().unwrap(), before);
     done(
@@ -521,7 +521,9 @@ fn a_terminal_is_registered_beside_others_with_a_key_of_its_own() {
     }
     let again = terminal(&["--id", "second"]);
     assert!(
-        again.stdout.contains("`Computer` leads here too"),
+        again
+            .stdout
+            .contains("`Computer` also leads to this server"),
         "{again:?}"
     );
     assert_eq!(

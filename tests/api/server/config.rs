@@ -180,7 +180,7 @@ fn all_faults_are_listed_at_once() {
             "environment FILESHED_MAX_FILE_SIZE_MB: `max_file_size_mb` = `many` must be a whole number",
             "`FILESHED_EXEC_SANDBOXX` is not a setting, did you mean `FILESHED_EXEC_SANDBOX`?",
             "environment FILESHED_API_KEYS: `api_keys` is empty",
-            "`exec_timeout_default` = `500` must not be more than `exec_timeout_max`, which is 300",
+            "`exec_timeout_default` = `500` must be at most `exec_timeout_max`, which is 300",
             "flag --bind: `bind` = `everywhere` must be an address with a port",
         ],
     );
@@ -306,7 +306,7 @@ fn sites_are_listed_one_by_one() {
     );
     for (text, said) in [
         ("*", "any page on the internet"),
-        ("https://chat.example.org,null", "in a frame"),
+        ("https://chat.example.org,null", "from a frame"),
         ("https://chat.example.org/path", "without a path"),
         ("chat.example.org", "must be sites like"),
     ] {

@@ -276,7 +276,7 @@ fn who_is_suspended_is_refused_on_every_way_and_comes_back_whole() {
     assert_eq!(again.trim(), "is not suspended: ada");
     // One who was never here is kept out as well, and the administrator is asked about the id.
     let unknown = printed(&server.run(&["user", "suspend", "--user", "eve"]));
-    assert!(unknown.contains("is that the id?"), "{unknown}");
+    assert!(unknown.contains("check the id"), "{unknown}");
     refused(server.as_user("eve").call(CALL, &json!({})));
 }
 
@@ -316,7 +316,7 @@ fn who_is_deleted_leaves_no_locks_and_an_heir_gets_what_is_in_groups() {
     let asked = server.run(&delete);
     assert_eq!(asked.code, Some(1));
     assert!(
-        asked.stderr.contains("1 file of groups become bob's"),
+        asked.stderr.contains("1 file of groups will belong to bob"),
         "{asked:?}"
     );
     let done = printed(&server.run(&[&delete[..], &["--yes"]].concat()));

@@ -7,7 +7,7 @@ from harness.fileshed import Fileshed
 from harness.webui import Naming
 from harness.world import World
 
-WRONG_KEY = "its key is none that this server takes"
+WRONG_KEY = "this server does not accept its key"
 
 
 def run(world: World) -> None:
