@@ -135,11 +135,11 @@ async fn administer<T: Send + 'static>(
 diagnostics! {
     /// The body of a call of an administrator is not what is expected.
     #[derive(Debug, thiserror::Error)]
-    #[error("the request body is not a JSON object with what this address needs")]
+    #[error("the request body is not a JSON object with the fields that this address needs")]
     struct UnreadableArguments => {
         code: InvalidParameter,
         hint: "send {\"user\": \"<id>\"} or {\"group\": \"<id>\"}, with \"quota_mb\" for a quota and \
-               \"name\" for a deletion; {\"id\": \"…\"} for what is ended or released",
+               \"name\" for a deletion; {\"id\": \"…\"} for a command, link or lock to end",
     }
 }
 

@@ -226,7 +226,7 @@ diagnostics! {
     #[derive(Clone, Copy, Debug, thiserror::Error)]
     pub(super) enum AdmissionError {
         /// The user has reached the limit of one user.
-        #[error("as many of your calls are under way as one user may have at once")]
+        #[error("you have the maximum number of calls in progress")]
         User => {
             code: Busy,
             hint: "call again in a few seconds",

@@ -151,7 +151,7 @@ pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Ar
 /// The envelope of a failure that a person reads, on the page or behind a drive.
 pub(super) fn failure_of_person(error: &Error, request_id: &str) -> Value {
     let hint = error.hint().offered(&Person);
-    let hint = hint.unwrap_or_else(|| "look at what is there, and try again".to_owned());
+    let hint = hint.unwrap_or_else(|| "check the current state, and try again".to_owned());
     let words = PERSON_WORDS.iter();
     let hint = words.fold(hint, |hint, (model, person)| hint.replace(model, person));
     envelope(error, request_id, Answers::Full, &hint)

@@ -241,7 +241,7 @@ diagnostics! {
 diagnostics! {
     /// A `#` in the target of a request.
     #[derive(Debug, thiserror::Error)]
-    #[error("the address has a `#`, and what follows it would be lost")]
+    #[error("the address has a `#`, so the text after it would be lost")]
     struct FragmentError => {
         code: InvalidPath,
         hint: "write `%23` for a `#` that is part of a name",

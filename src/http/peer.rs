@@ -48,11 +48,11 @@ diagnostics! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
     pub(super) enum PeerError {
         /// It does not answer: it has just ended, is not reached at its address, or somebody else is there.
-        #[error("the server that has your processes and shells does not answer")]
+        #[error("the server that runs your processes and shells does not answer")]
         Silent => {
             code: Busy,
-            hint: "call again in a few seconds; if the other server has ended, its processes have, too, \
-                   and this one takes over",
+            hint: "call again in a few seconds; if the other server has stopped, its processes \
+                   have ended and this server takes over",
             details: { "scope": "server" },
             retry_after: 5_u64,
         },

@@ -103,7 +103,7 @@ diagnostics! {
             base: &'static str => ["/fs", "/terminal"],
         } => {
             code: UnknownOperation,
-            hint: format!("GET {base}/openapi.json lists what there is"),
+            hint: format!("GET {base}/openapi.json lists the addresses"),
         },
         /// The address has other methods.
         #[error("`{path}` does not take {method}")]

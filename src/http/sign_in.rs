@@ -279,13 +279,13 @@ diagnostics! {
             hint: "paste a personal token; an administrator makes one with `fileshed token create --user <id>`",
         },
         /// There are no users.
-        #[error("nobody has to sign in: this server has one workspace, for this machine")]
+        #[error("signing in is not needed: this server has one workspace, for this machine")]
         Shared => {
             code: AccessDenied,
             hint: "open the page of this server",
         },
         /// The body is not what is expected.
-        #[error("the request body is not a JSON object with what this address needs")]
+        #[error("the request body is not a JSON object with the fields that this address needs")]
         Unreadable => {
             code: InvalidParameter,
             hint: "send {\"token\": \"shed_…\"} to sign in, {} or {\"everywhere\": true} to sign out, \

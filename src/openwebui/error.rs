@@ -13,15 +13,15 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum OpenWebUiError {
         /// It does not answer.
-        #[error("Open WebUI does not answer, so that {0} cannot be had now")]
+        #[error("Open WebUI does not answer, so the server cannot get {0} now")]
         Away(what: &'static str = "the file", #[source] cause: CallError = CallError::Paused) => {
             code: OpenwebuiApiUnavailable,
-            hint: "go on with what does not need it, and try again later",
+            hint: "continue without it, and try again later",
             details: status(cause),
             retry_after: cause.retry_after(),
         },
         /// It does not say who calls, whatever the reason.
-        #[error("Open WebUI does not answer, so that it is not known who calls")]
+        #[error("Open WebUI does not answer, so the user of the call cannot be verified")]
         Unasked(#[source] cause: CallError = CallError::Paused) => {
             code: OpenwebuiApiUnavailable,
             hint: "call again in a few seconds",
@@ -43,7 +43,7 @@ diagnostics! {
             hint: "ask the person to add the file to this conversation again",
         },
         /// The answer ended in the middle of a file.
-        #[error("Open WebUI broke off in the middle of the file")]
+        #[error("Open WebUI ended the transfer in the middle of the file")]
         BrokenOff(#[source] source: std::io::Error) => {
             code: OpenwebuiApiUnavailable,
             hint: "repeat the call",
@@ -82,13 +82,15 @@ diagnostics! {
             retry_after: cause.retry_after(),
         },
         /// A file that this server did not make.
-        #[error("parameter `file_id` names a file that is none of your links")]
+        #[error("parameter `file_id` is not the id of one of your links")]
         NotOurs => {
             code: NotAFileshedLink,
             hint: "shed_link_list shows the file_id of each link",
         },
         /// Files are put there with the user's own session, and this call has none.
-        #[error("this connection does not tell Open WebUI in whose name a file is put there")]
+        #[error(
+            "this connection does not identify the user in whose name Open WebUI stores a file"
+        )]
         NoSession => {
             code: OpenwebuiInsertError,
             hint: "tell the user that an administrator must set the authentication of this connection in Open \
@@ -96,7 +98,7 @@ diagnostics! {
             details: { "missing_setting": "auth_type" },
         },
         /// There is no credential to ask with.
-        #[error("there is no credential to take the file back from Open WebUI with")]
+        #[error("there is no credential with which to delete the file in Open WebUI")]
         NoCredential => {
             code: OpenwebuiDeleteError,
             hint: "tell the user that an administrator must set `openwebui_admin_key` of fileshed",

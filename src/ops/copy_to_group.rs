@@ -92,7 +92,7 @@ impl Operation for CopyToGroup {
         let kept = match of_file {
             _ if unlike == 0 => None,
             Some(mode) => Some(format!(
-                "it is another member's and keeps mode {}",
+                "it belongs to another member and keeps mode {}",
                 mode.as_str()
             )),
             None => Some(format!(

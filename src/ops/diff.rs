@@ -91,7 +91,7 @@ impl Operation for Diff {
         let mut new = match side(core, &zone, to_path, to_version) {
             // A version that was there can be read after its file is gone.
             Err(error) if is_gone && error.code() == Code::FileNotFound && !old.is_empty() => {
-                Side::absent("The file is not there now: it is compared as an empty one.")
+                Side::absent("The file does not exist now: it was compared as an empty file.")
             }
             new => new?,
         };
@@ -113,7 +113,7 @@ impl Operation for Diff {
         };
         let mut notices = [old.notices, new.notices].concat();
         notices.dedup();
-        let more = truncated.then_some("the rest of the diff does not fit");
+        let more = truncated.then_some("the rest of the diff does not fit into the answer");
         Ok(Reply::new(
             Response {
                 diff,

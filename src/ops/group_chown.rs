@@ -51,7 +51,7 @@ impl Operation for GroupChown {
             return Err(ArgumentError::missing::<Self>("new_owner").into());
         }
         let (old_owner, new_owner) = sharing::give(&zone, &path, new_owner)?;
-        let message = format!("{path} belongs to {new_owner} now");
+        let message = format!("{path} now belongs to {new_owner}");
         Ok(Reply::new(
             Response {
                 path: path.as_str().to_owned(),

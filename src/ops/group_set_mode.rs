@@ -57,7 +57,7 @@ impl Operation for GroupSetMode {
         let zone = core.store.group_zone(caller, Some(&request.group))?;
         let path = zone.path_to_change("path", &request.path)?;
         let old = sharing::set_mode(&zone, &path, mode)?;
-        let message = format!("{path} is {} now", mode.as_str());
+        let message = format!("{path} now has the mode {}", mode.as_str());
         Ok(Reply::new(
             Response {
                 path: path.as_str().to_owned(),

@@ -198,13 +198,17 @@ impl Operation for LinkCreate {
         let is_picture = is_picture && !link.is_guarded();
         let filename = link.name(kind);
         let message = if upload {
-            format!("Whoever opens the link can send files to {filename}")
+            format!("Everybody who has the link can send files to {filename}")
         } else {
-            format!("Whoever opens the link gets {path} as it is then")
+            format!("Everybody who has the link gets {path} as it is when the link is opened")
         };
         let relative = relative(core);
-        let instead =
-            instead.map(|reason| format!("it does not lead into Open WebUI: {}", reason.message()));
+        let instead = instead.map(|reason| {
+            format!(
+                "the link does not lead into Open WebUI: {}",
+                reason.message()
+            )
+        });
         Ok(Reply::new(
             Response {
                 clickable_link: markdown::link(purpose, &link.url, &filename, is_picture),
@@ -243,10 +247,11 @@ fn link_to_workspace(
         return Err(WorkspaceTermsError { parameter }.into());
     }
     let link = core.admin.create_sign_in_link(caller)?;
-    let once = "Whoever opens the link first has all files of this user: show it to nobody else";
+    let once = "The first person who opens the link has access to all files of this user: show it \
+                only to the user";
     let message = match link.expires_at {
         Some(_) => once.to_owned(),
-        None => "The page has all files of this server".to_owned(),
+        None => "The page shows all files of this server".to_owned(),
     };
     Ok(Reply::new(
         Response {
@@ -274,7 +279,9 @@ diagnostics! {
 /// Returns the note about a link if the server does not know its own address.
 fn relative(core: &Core) -> Option<String> {
     (!core.transfer.has_absolute_links()).then(|| {
-        "the administrator has not set `public_url`: the link begins after the address of this server".to_owned()
+        "the administrator has not set `public_url`: put the address of this server before the \
+         link"
+            .to_owned()
     })
 }
 
@@ -344,7 +351,7 @@ fn leads_here_instead(core: &Core, error: &Error) -> bool {
 
 fn reply_of(file: PublishedFile, attached: bool, is_picture: bool) -> Reply<Response> {
     let message = format!(
-        "{} is in Open WebUI as it is now; only this user can open it",
+        "{} was copied to Open WebUI in its current state; only this user can open it",
         file.path
     );
     Reply::new(

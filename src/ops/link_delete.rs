@@ -53,7 +53,7 @@ impl Operation for LinkDelete {
         let link = core.transfer.delete_link(caller, &request.file_id)?;
         let kind = link.entry(&core.store).ok().map(|entry| entry.kind());
         let filename = link.name(kind);
-        let message = format!("The link to {filename} works no longer");
+        let message = format!("The link to {filename} no longer works");
         Ok(Reply::new(
             Response {
                 file_id: link.id,

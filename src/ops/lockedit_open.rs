@@ -68,10 +68,10 @@ impl Operation for LockeditOpen {
         };
         let note = match content.origin {
             EditOrigin::File => None,
-            EditOrigin::Copy => Some("it was open already: this is its working copy"),
+            EditOrigin::Copy => Some("it was already open: this is its working copy"),
             EditOrigin::OutdatedCopy => Some(
-                "it was open already: this is its working copy; the file has changed since, \
-                 shed_lockedit_cancel and shed_lockedit_open begin with the file as it is",
+                "it was already open: this is its working copy; the file was changed since \
+                 then, shed_lockedit_cancel and shed_lockedit_open begin with the current file",
             ),
         };
         let message = format!("Locked {path}");

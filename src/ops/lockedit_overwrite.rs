@@ -90,6 +90,6 @@ impl Operation for LockeditOverwrite {
             },
             "Wrote the working copy",
         )
-        .noting(Some("shed_lockedit_save makes it final".to_owned())))
+        .noting(Some("shed_lockedit_save writes it to the file".to_owned())))
     }
 }

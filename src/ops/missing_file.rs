@@ -217,7 +217,7 @@ fn hint(
             .with("from", address(first.zone, None, &first.path))
             .with("to", address(missing.zone, None, &missing.path))
             .with("move", true);
-        let hint = Hint::new("it is in uploads, where nothing is changed: ").call(moved);
+        let hint = Hint::new("it is in uploads, which is read-only: ").call(moved);
         return Some(hint.say(", then repeat the call"));
     }
     let hint = Hint::new(format!("{}: ", located(first))).again(parameter.at(first, missing)?);

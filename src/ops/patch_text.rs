@@ -257,7 +257,7 @@ fn preview(
         .noting(note.map(Leniency::as_str))
         .noting(match is_cut {
             None => Some("the text is too long for a diff"),
-            Some(true) => Some("the rest of the diff does not fit"),
+            Some(true) => Some("the rest of the diff does not fit into the answer"),
             Some(false) => None,
         }))
 }

@@ -423,7 +423,7 @@ fn as_picture(runs: &Runs, zone: &Zone<'_>, path: &ZonePath, page: u64) -> Hint 
     let see = NextCall::here("shed_read")
         .with("path", path.as_str())
         .with("page", page);
-    let hint = Hint::new(format!("page {page} has no text, as of a scan; "))
+    let hint = Hint::new(format!("page {page} has no text and may be a scan; "))
         .call(see)
         .say(" shows it as an image");
     if zone.name == ZoneName::Uploads || !runs.programs.has("ocrmypdf") {
@@ -494,7 +494,7 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     enum ReadError {
         /// Neither text nor anything that a model can see.
-        #[error("`{path}` is no text: {kind}")]
+        #[error("`{path}` is not text: {kind}")]
         Binary {
             path: String = "a.zip".to_owned(),
             kind: &'static str = "application/zip",
@@ -503,7 +503,7 @@ diagnostics! {
             hint: saved_otherwise(
                 path,
                 Hint::from(NextCall::here("shed_file_type").with("path", path.as_str()))
-                    .say(" tells what it is, ")
+                    .say(" shows its format, ")
                     .call(NextCall::here("shed_hexdump").with("path", path.as_str()))
                     .say(" shows its bytes")
                     .instead("read it with a command of shed_exec"),
@@ -511,7 +511,7 @@ diagnostics! {
             details: { "path": path, "content_type": kind },
         },
         /// More than is held at once.
-        #[error("`{path}` has {size} bytes, a picture that is read may have {limit}")]
+        #[error("`{path}` has {size} bytes; the limit for pictures is {limit}")]
         TooLarge {
             path: String = "all.png".to_owned(),
             size: u64 = 60_000_000,

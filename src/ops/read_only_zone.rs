@@ -47,9 +47,9 @@ pub(super) fn with_alternative<O: Operation>(
                 .with("from", format!("uploads/{path}"))
                 .with("to", format!("storage/{path}"))
                 .with("move", true);
-            Hint::new("uploads are only read and deleted: ")
+            Hint::new("uploads can only be read and deleted: ")
                 .call(take)
-                .say(" takes it to storage, where it can be changed")
+                .say(" moves it to storage, where it can be changed")
         }
         (None, _, [path])
             if O::ACCESS == FileAccess::Create

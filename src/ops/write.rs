@@ -111,7 +111,7 @@ pub(super) fn reply(
     let kept = mode.filter(|_| asked.is_some() && asked != mode);
     let kept = kept.map(|mode| {
         let mode = mode.as_str();
-        format!("it is another member's and keeps mode {mode}")
+        format!("it belongs to another member and keeps mode {mode}")
     });
     let response = Response {
         path,

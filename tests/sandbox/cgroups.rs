@@ -112,7 +112,7 @@ fn a_line_is_ended_with_all_that_it_started_when_it_takes_too_much_together() {
     assert_eq!(ended.status, 200, "{}", ended.text);
     assert_eq!(ended.body["exit_code"], -9, "{}", ended.text);
     let said = text(&ended);
-    for part in ["64 MiB", "exec_memory_limit_mb", "give it less at once"] {
+    for part in ["64 MiB", "exec_memory_limit_mb", "give it less input"] {
         assert!(said.contains(part), "{said}");
     }
     wait_until("nothing of it is left", || {
@@ -137,7 +137,7 @@ fn a_command_says_which_limit_ended_it() {
     assert_eq!(refused.code(), "EXEC_ERROR", "{}", refused.text);
     let message = refused.body["message"].as_str().unwrap_or(&refused.text);
     assert!(
-        message.contains("with all that it starts"),
+        message.contains("all processes that it starts"),
         "{}",
         refused.text
     );
@@ -194,7 +194,7 @@ fn a_group_with_other_processes_is_left_alone() {
     let entrance = delegated.directory.join("cgroup.procs");
     std::fs::write(entrance, other.id().to_string()).expect("moved");
     let server = delegated.server("").start();
-    assert!(server.logged("its control group has other processes too"));
+    assert!(server.logged("its control group also has other processes"));
     let health = server.client().get("/health");
     assert_eq!(health.body["memory_limit"], "process", "{}", health.text);
     assert!(!delegated.directory.join("fileshed.server").exists());

@@ -101,7 +101,11 @@ fn best_effort_is_a_written_choice_and_shown() {
             .text
             .contains("\"isolation\":\"none\",\"sandbox\":\"best_effort\"")
     );
-    assert!(server.logged("commands are not held"), "{}", server.log());
+    assert!(
+        server.logged("commands are not confined"),
+        "{}",
+        server.log()
+    );
 }
 
 #[test]

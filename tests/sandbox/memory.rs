@@ -151,7 +151,7 @@ fn threads_that_take_too_much_memory_are_not_blamed_on_processes() {
     );
     let (_, output) = line(&server, &format!("python3 -c \"{program}\""));
     assert!(
-        output.contains("a limit: one process may have 64 MiB"),
+        output.contains("a limit: a process may use at most 64 MiB"),
         "{output}"
     );
 }

@@ -153,24 +153,24 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum AdministrationError {
         /// The caller is no administrator.
-        #[error("this is for administrators of this server")]
+        #[error("only administrators of this server may do this")]
         NotAllowed => {
             code: AccessDenied,
             hint: "ask an administrator of this server",
         },
         /// The id of the user or group was not repeated as confirmation.
-        #[error("`name` is not the id of what would be removed")]
+        #[error("`name` is not the id of the user or group to remove")]
         NotConfirmed => {
             code: InvalidParameter,
-            hint: "send as `name` the id of the user or group once more, exactly as it is listed; \
-                nothing was removed",
+            hint: "nothing was removed; send in `name` the same id as in `user` or \
+                `group`",
             details: { "parameter": "name" },
         },
         /// An administrator would be locked out.
-        #[error("an administrator does not suspend or remove the own account here")]
+        #[error("administrators cannot suspend or remove their own account here")]
         Oneself => {
             code: AccessDenied,
-            hint: "have another administrator do it, or use `fileshed user` on the machine of the server",
+            hint: "ask another administrator, or use `fileshed user` on the server's machine",
         },
         /// Neither a user nor a group was named, or both.
         #[error("exactly one of the parameters `user` and `group` is needed")]
@@ -180,50 +180,53 @@ diagnostics! {
             details: { "parameter": "user" },
         },
         /// There is nothing of a user.
-        #[error("there is nothing of a user `{user}`")]
+        #[error("this server has no data of a user `{user}`")]
         UnknownUser {
             /// The user id received.
             user: String = "adda".into(),
         } => {
             code: InvalidParameter,
-            hint: "see `fileshed tenant list`, or the list of the page",
+            hint: "`fileshed tenant list` and the page list them",
             details: { "parameter": "user" },
         },
         /// There is nothing of a group.
-        #[error("there is nothing of a group `{group}`")]
+        #[error("this server has no data of a group `{group}`")]
         UnknownGroup {
             /// The group id received.
             group: String = "team".into(),
         } => {
             code: InvalidParameter,
-            hint: "see `fileshed tenant list`, or the list of the page",
+            hint: "`fileshed tenant list` and the page list them",
             details: { "parameter": "group" },
         },
         /// The quota is not one.
-        #[error("a quota of {mebibytes} MiB is not possible; 1 to {} are", tenants::QUOTA_MAX_MB)]
+        #[error(
+            "a quota of {mebibytes} MiB is not allowed; the range is 1 to {}",
+            tenants::QUOTA_MAX_MB
+        )]
         Quota {
             /// The quota received, in MiB.
             mebibytes: u64 = 0,
         } => {
             code: InvalidParameter,
-            hint: "send `quota_mb` within these bounds, or null for the quota that all have",
+            hint: "send `quota_mb` within these bounds, or null for the default quota",
             details: { "parameter": "quota_mb", "max": tenants::QUOTA_MAX_MB },
         },
         /// The process, link or lock to end does not exist.
-        #[error("nothing with the id `{id}` is there: it may have ended meanwhile")]
+        #[error("there is nothing with the id `{id}`: it may have ended")]
         Gone {
             /// The id received.
             id: String = "command-7".into(),
         } => {
             code: InvalidParameter,
-            hint: "look at the list again",
+            hint: "load the list again",
             details: { "parameter": "id", "id": id },
         },
         /// A running program was ended, for its user.
-        #[error("an administrator of this server ended this")]
+        #[error("an administrator of this server ended the operation")]
         Ended => {
             code: AccessDenied,
-            hint: "ask the administrator of this server why",
+            hint: "ask the administrator of this server for the reason",
         },
     }
 }

@@ -212,7 +212,8 @@ impl Admin {
         Check::warning(
             "history",
             format!(
-                "damaged, set aside and begun anew: {named}{more}; look into them with git, then remove them"
+                "damaged, set aside and begun anew: {named}{more}; inspect them with git, then \
+                 remove them"
             ),
         )
     }
@@ -256,17 +257,17 @@ impl Admin {
             Ok(()) if !self.store.has_registry_file() => Check::failed(
                 "registry",
                 format!(
-                    "`{FILE_NAME}` was removed or replaced while the server runs: stop it, and \
-                         put the file back from a backup"
+                    "`{FILE_NAME}` was removed or replaced while the server runs: stop the \
+                     server, and restore the file from a backup"
                 ),
             ),
             Ok(()) if self.store.is_log_cut => Check::warning(
                 "registry",
                 format!(
-                    "`{FILE_NAME}-wal` was cut, removed or replaced before it was opened: the latest changes \
-                         may be missing, among them tokens, links, locks, members and owners of groups, \
-                         quotas, and what is in bins; put all of `{FILE_NAME}*` back from one backup, or go on \
-                         with what is there"
+                    "`{FILE_NAME}-wal` was cut, removed or replaced before it was opened: the \
+                     latest changes may be missing, among them tokens, links, locks, members and \
+                     owners of groups, quotas, and entries of bins; restore all of `{FILE_NAME}*` \
+                     from one backup, or continue without these changes"
                 ),
             ),
             Ok(()) => Check::ok("registry", "answers"),

@@ -98,22 +98,24 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     enum OwnTokenError {
         /// There are no users.
-        #[error("nobody needs a token: this server has one workspace, for this machine")]
+        #[error("tokens are not needed: this server has one workspace, for this machine")]
         Shared => {
             code: AccessDenied,
-            hint: "call without a credential",
+            hint: "call without credentials",
         },
         /// The session was begun with a token, which would outlive itself.
-        #[error("who is signed in with a personal token makes no further ones")]
+        #[error("a session from a personal token cannot create tokens")]
         OfToken => {
             code: AccessDenied,
-            hint: "sign in with the provider or with a link of an administrator, or ask for a token",
+            hint: "sign in with the provider or with an administrator's link, or ask an \
+                administrator for a token",
         },
         /// A model may have made the link that began the session.
-        #[error("a session that a link from a chat began makes no tokens")]
+        #[error("a session from a link in a chat cannot create tokens")]
         Delegated => {
             code: AccessDenied,
-            hint: "sign in with the provider or with a link of an administrator, or ask for a token",
+            hint: "sign in with the provider or with an administrator's link, or ask an \
+                administrator for a token",
         },
         /// The caller has as many as anybody may have.
         #[error("there are {TOKENS_MAX} tokens already")]
@@ -149,7 +151,7 @@ diagnostics! {
             id: String = "0123456789ab".into(),
         } => {
             code: InvalidParameter,
-            hint: "look at the list of your tokens again",
+            hint: "load the list of your tokens again",
             details: { "parameter": "id", "id": id },
         },
     }

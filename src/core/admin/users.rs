@@ -116,7 +116,7 @@ impl Admin {
 diagnostics! {
     /// A user of whom there is nothing.
     #[derive(Debug, thiserror::Error)]
-    #[error("there is nothing of a user `{user}`; `fileshed user list` lists them")]
+    #[error("this server has no data of a user `{user}`; `fileshed user list` lists them")]
     pub struct UnknownUser {
         user: String,
     } => {

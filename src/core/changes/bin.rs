@@ -206,20 +206,20 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum BinError {
         /// There is no bin, and nothing is left from when there was one.
-        #[error("what is deleted here is gone: the server has no bin (bin_days)")]
+        #[error("deleted files cannot be restored: the server has no bin (bin_days)")]
         None => {
             code: FileNotFound,
-            hint: "tell the user that it cannot be brought back",
+            hint: "tell the user that it cannot be restored",
         },
         /// The bin has nothing of this path.
-        #[error("nothing that was at `{path}` is in the bin")]
+        #[error("the bin has nothing from `{path}`")]
         NotThere {
             /// The path.
             path: ZonePath,
         } => {
             code: FileNotFound,
-            hint: "give the path at which it was deleted; what other commands than rm removed, and what \
-                was there for too long, is gone",
+            hint: "give the path at which it was deleted; files that commands other than rm \
+                   removed, or that were in the bin for too long, are lost",
             details: { "path": path.display() },
         },
         /// The bin has a directory that held it.
@@ -236,7 +236,7 @@ diagnostics! {
             details: { "path": path.display(), "deleted": within.display() },
         },
         /// Something else has the name by now.
-        #[error("something else is at `{path}` by now")]
+        #[error("something else is at `{path}` now")]
         Taken {
             /// The path.
             path: ZonePath,
@@ -249,13 +249,13 @@ diagnostics! {
             details: { "path": path.display() },
         },
         /// It left the bin meanwhile.
-        #[error("this is not in the bin any more")]
+        #[error("the entry is no longer in the bin")]
         Gone => {
             code: FileNotFound,
-            hint: "look again what is in the bin",
+            hint: "list the bin again",
         },
         /// A zone with history has no bin.
-        #[error("`{zone}` has no bin: its history has what was deleted")]
+        #[error("`{zone}` has no bin: deleted files are in its history")]
         History {
             /// The zone.
             zone: ZoneName = ZoneName::Documents,

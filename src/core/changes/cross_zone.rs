@@ -452,7 +452,7 @@ diagnostics! {
             details: { "path": path.display() },
         },
         /// The source, or what holds it, has the name.
-        #[error("`{dest}` is the source itself, or holds it: `{path}`")]
+        #[error("`{dest}` is the source itself, or contains it: `{path}`")]
         Itself {
             /// The file or directory that is there.
             path: ZonePath,
@@ -493,7 +493,9 @@ diagnostics! {
             details: { "path": path.display() },
         },
         /// The history of another repository cannot lie in a zone that has its own.
-        #[error("`{src}` holds `{path}`, which a zone with a history of its own does not take")]
+        #[error(
+            "`{src}` holds `{path}`, which cannot be stored in a zone that has its own history"
+        )]
         Git {
             /// The repository.
             path: ZonePath = ZonePath::found("project/.git".to_owned()),

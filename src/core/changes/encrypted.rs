@@ -29,15 +29,14 @@ pub(super) fn expect_kept(target: &Target, staged: &StagedEntry) -> Result<(), E
 diagnostics! {
     /// A file that is encrypted.
     #[derive(Debug, thiserror::Error)]
-    #[error("`{path}` is encrypted: it would be lost by what is written into it or over it")]
+    #[error("`{path}` is encrypted: writing to it or over it would destroy it")]
     pub struct EncryptedError {
         path: String,
     } => {
         code: InvalidFormat,
-        hint: Hint::new("leave it to the program that encrypts it and write another file")
-            .or("to give it up, ")
-            .call(NextCall::here("shed_delete").with("path", path.as_str()))
-            .say(" first"),
+        hint: Hint::new("change it with the program that encrypts it, or write another file")
+            .or("to replace it, delete it first: ")
+            .call(NextCall::here("shed_delete").with("path", path.as_str())),
         details: { "path": path },
     }
 }

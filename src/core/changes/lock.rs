@@ -154,7 +154,7 @@ diagnostics! {
             path: String,
         } => {
             code: NotInEditMode,
-            hint: "nothing needs to be ended; every operation works on what `path` names",
+            hint: "no edit needs to be ended; every operation can work on `path`",
             details: { "path": path },
         },
     }

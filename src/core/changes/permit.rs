@@ -384,7 +384,7 @@ fn arrival(staged: &StagedEntry, target: &Target) -> Result<OwnershipEffect, Dis
 diagnostics! {
     /// A file that is larger than the server takes.
     #[derive(Debug, thiserror::Error)]
-    #[error("`{path}` would have {size} bytes or more, a file may have {limit}")]
+    #[error("`{path}` would have at least {size} bytes; the limit is {limit}")]
     pub struct SizeError {
         /// The file.
         pub path: ZonePath,

@@ -184,7 +184,7 @@ diagnostics! {
         #[error("only files of groups have owners")]
         NoGroup => {
             code: ZoneForbidden,
-            hint: "name group in `zone` and the group in `group`",
+            hint: "give zone="group", and the group in `group`",
         },
         /// Nobody is named.
         #[error("parameter `new_owner` is required")]
@@ -208,7 +208,11 @@ diagnostics! {
             nobody: bool,
         } => {
             code: NotFileOwner,
-            hint: if *nobody { "write the file once: then it is yours".into() } else { members(group) },
+            hint: if *nobody {
+                "write the file once to become its owner".into()
+            } else {
+                members(group)
+            },
             details: { "path": path },
         },
         /// Not in the group.

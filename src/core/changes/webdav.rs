@@ -228,13 +228,13 @@ diagnostics! {
             details: { "path": path, "locked_until": until.to_string() },
         },
         /// A program has more to say of itself than anybody keeps.
-        #[error("the owner of a lock may have {OWNER_MAX_BYTES} bytes")]
+        #[error("the owner of a lock may have at most {OWNER_MAX_BYTES} bytes")]
         Owner => {
             code: InvalidParameter,
             hint: "send a shorter `owner`",
         },
         /// There are enough.
-        #[error("there are as many locks as one user or group may have")]
+        #[error("the user or group has the maximum number of locks")]
         TooMany => {
             code: Busy,
             hint: "release some, or wait until they end",

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
     /// Its archive.
-    #[error("it is no archive that can be read: {0}")]
+    #[error("it is not a readable archive: {0}")]
     Archive(#[from] zip::result::ZipError),
     /// A part of it.
     #[error("its part `{part}` cannot be read: {reason}")]

@@ -37,7 +37,7 @@ diagnostics! {
             hint: "repeat the call; if it fails again, tell the administrator",
         },
         /// An object of the repository is not whole.
-        #[error("a part of the history of this zone is damaged")]
+        #[error("part of the history of this zone is damaged")]
         Damaged(object: String) => {
             code: InternalApiError,
             hint: "repeat the call; if it fails again, tell the administrator",
@@ -113,16 +113,16 @@ impl HistoryError {
 diagnostics! {
     /// A history that takes all the space that it may.
     #[derive(Debug, thiserror::Error)]
-    #[error("the history of this zone takes {} MiB, {} MiB are allowed (history_factor)",
+    #[error("the history of this zone has {} MiB; the limit is {} MiB (history_factor)",
         used.div_ceil(MEBIBYTE), limit / MEBIBYTE)]
     pub struct SizeError {
         pub(super) used: u64 = 2000 * MEBIBYTE,
         pub(super) limit: u64 = 2000 * MEBIBYTE,
     } => {
         code: QuotaExceeded,
-        hint: "work in storage, which keeps no history; deleting here still works, but only an \
-            administrator makes space in the history: with a higher history_factor, or by setting the \
-            repository aside",
+        hint: "work in storage, which keeps no history; files here can still be deleted, but only \
+               an administrator can make space in the history: with a higher history_factor, or by \
+               setting the repository aside",
         details: { "history_bytes": used, "history_max_bytes": limit },
     }
 }

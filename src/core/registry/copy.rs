@@ -132,7 +132,8 @@ diagnostics! {
         #[error("`{0}` differs after it was copied")]
         Different(table: String = "tokens".to_owned()) => {
             code: DbError,
-            hint: "nothing was copied; stop whatever changes one of the registries, and repeat the call",
+            hint: "nothing was copied; stop all servers that use one of the registries, and repeat \
+                the call",
         },
         /// One of the databases failed.
         #[error(transparent)]

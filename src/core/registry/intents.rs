@@ -410,7 +410,7 @@ diagnostics! {
 diagnostics! {
     /// A change that makes too many files.
     #[derive(Debug, thiserror::Error)]
-    #[error("there are {there} files, {needed} more would come, {limit} are allowed (max_files)")]
+    #[error("there are {there} files, {needed} more are needed, {limit} are allowed (max_files)")]
     pub(super) struct FilesError {
         there: u64,
         needed: u64,

@@ -43,7 +43,7 @@ pub(super) fn command(
     let elsewhere = rule.network || matches!(rule.name, "git" | "rename");
     if context.file_being_edited.is_some() && elsewhere {
         return Err(refuse(
-            "a locked edit reaches only the file being edited",
+            "a locked edit can only use the file being edited",
             "shed_exec runs it on other files; in the edit, name another command in `cmd`".into(),
         ));
     }
@@ -57,21 +57,21 @@ fn in_uploads(name: &str, args: &[String]) -> Hint {
         "rm" | "rmdir" | "shred" => match (named.next(), named.next()) {
             (Some(path), None) if !path.contains(['*', '?']) => {
                 Hint::from(NextCall::here("shed_delete").with("path", path.as_str()))
-                    .say(" removes what is in uploads")
+                    .say(" removes it from uploads")
             }
             _ => said("@uploads-remove"),
         },
         "git" => said("@uploads-git"),
-        "touch" | "mkdir" | "tee" => Hint::new("uploads are only read: ")
+        "touch" | "mkdir" | "tee" => Hint::new("uploads can only be read: ")
             .again(Repeat::with("zone", ZoneName::Storage.as_str())),
         _ => match named.find(|word| is_file_name(word)) {
-            Some(path) => Hint::new("uploads are only read: ")
+            Some(path) => Hint::new("uploads can only be read: ")
                 .call(
                     NextCall::new("shed_copy")
                         .with("from", format!("uploads/{path}"))
                         .with("to", "storage/"),
                 )
-                .say(" takes it to storage, where commands may write"),
+                .say(" copies it to storage, where commands can write"),
             None => said("@uploads"),
         },
     }
@@ -95,7 +95,7 @@ fn unknown(cmd: &str, args: &[String]) -> (String, Hint) {
         return (reason.to_owned(), advised(first, &all));
     }
     if cmd.contains(['/', '\\']) || cmd.contains("..") {
-        let reason = "a command is named without a path";
+        let reason = "a command must be named without a path";
         return (reason.to_owned(), said("@path"));
     }
     if let Some((token, instead)) = text::shell(cmd) {

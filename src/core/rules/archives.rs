@@ -114,7 +114,7 @@ fn dashed(syntax: &Syntax, args: &[String]) -> Vec<String> {
 }
 
 /// The refusal of a file with names.
-const LIST_FILE: &str = "a list file hides names: name the files as arguments";
+const LIST_FILE: &str = "list files are not allowed: name the files as arguments";
 
 /// Checks the arguments of 7z.
 pub(super) fn seven_zip(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
@@ -161,7 +161,7 @@ pub(super) fn seven_zip(checker: &mut Checker<'_>, args: &[String]) -> Result<()
 fn switch(word: &str, checker: &mut Checker<'_>) -> Result<(), CommandError> {
     if let Some(folder) = word.strip_prefix("-o") {
         return if folder.is_empty() {
-            Err(checker.refuse(word, "the folder stands in the same word, as in `-oout`"))
+            Err(checker.refuse(word, "the folder must be in the same word, as in `-oout`"))
         } else {
             checker.value(ArgumentRole::Write, "-o", folder)
         };

@@ -47,8 +47,8 @@ impl<'a> Checker<'a> {
                 CommandError::Readonly,
                 argument,
                 format!("`{}` writes", text::shown(argument)),
-                "files in uploads are only read; shed_copy takes one to storage, \
-                 where it can be changed",
+                "files in uploads can only be read; shed_copy copies one to \
+                 storage, where it can be changed",
             ));
         }
         Ok(CommandPlan {

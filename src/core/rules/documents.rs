@@ -23,19 +23,19 @@ pub(super) fn pandoc(checker: &mut Checker<'_>, args: &[String]) -> Result<(), C
         && engine != ENGINE
     {
         let hint = "leave --pdf-engine out";
-        return Err(checker.refuse_with(engine, "PDFs are made by weasyprint alone", hint));
+        return Err(checker.refuse_with(engine, "only weasyprint makes PDFs here", hint));
     }
     let is_pdf = |path: &&str| path.len() > 4 && path.to_ascii_lowercase().ends_with(".pdf");
     match (line.value("output").filter(is_pdf), line.value("to")) {
         (None, Some("pdf")) => Err(checker.refuse_with(
             "pdf",
-            "a PDF needs a name: it is no text for the answer",
+            "a PDF needs a file name: it cannot be shown as text",
             "leave the format out and name the file: args=[…, \"-o\", \"document.pdf\"]",
         )),
         (None, _) => checker.check_line(&rule.syntax, &line),
         (Some(_), Some(format)) if !PAGES.contains(&format) => Err(checker.refuse_with(
             format,
-            "a PDF is printed from a page",
+            "a PDF is made from HTML",
             "leave the format out; the end of the name, `.pdf`, says what is made".to_owned(),
         )),
         (Some(path), _) => {

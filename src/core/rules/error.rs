@@ -20,13 +20,16 @@ diagnostics! {
         #[error("`{}` does not take the argument {}: {}", .0.command, .0.shown(), .0.reason)]
         Argument(refusal: Box<CommandRefusal>) => { code: ArgumentForbidden, hint: refusal.hint.clone(), details: refusal.details() },
         /// An argument is missing.
-        #[error("`{}` misses an argument: {}", .0.command, .0.reason)]
+        #[error("`{}` needs another argument: {}", .0.command, .0.reason)]
         Required(refusal: Box<CommandRefusal>) => { code: ArgumentRequired, hint: refusal.hint.clone(), details: refusal.details() },
         /// A path leads out of the zone.
         #[error("argument {} of `{}` leads out of the zone: {}", .0.shown(), .0.command, .0.reason)]
         Escape(refusal: Box<CommandRefusal>) => { code: PathEscape, hint: refusal.hint.clone(), details: refusal.details() },
         /// A path belongs to the server.
-        #[error("argument {} of `{}` is kept for the server: {}", .0.shown(), .0.command, .0.reason)]
+        #[error(
+            "argument {} of `{}` is reserved for the server: {}",
+            .0.shown(), .0.command, .0.reason
+        )]
         Protected(refusal: Box<CommandRefusal>) => { code: ProtectedPath, hint: refusal.hint.clone(), details: refusal.details() },
         /// A path begins with the name of its own zone.
         #[error("argument {} of `{}` begins with the name of its own zone", .0.shown(), .0.command)]

@@ -70,7 +70,7 @@ pub(super) fn arguments(checker: &mut Checker<'_>, args: &[String]) -> Result<()
     if name.starts_with('-') {
         return Err(checker.refuse(
             name,
-            "no options stand before the subcommand; paths are relative to the zone",
+            "options must follow the subcommand; paths are relative to the zone",
         ));
     }
     let found = checker.rule.part(name);
@@ -155,7 +155,7 @@ fn expect_permitted(
         (SubcommandKind::Init, _) if context.zone != ZoneName::Storage => refuse(
             "this zone has its history already".to_owned(),
             Hint::new(
-                "use `git log` and `git status` here; repositories of one's own go into \
+                "use `git log` and `git status` here; for a repository of your own use \
                  zone=\"storage\": args=[\"init\", \"project\"]",
             ),
         ),
@@ -197,7 +197,10 @@ fn addresses(
         let is_repository = subcommand.name == "clone" && std::mem::take(&mut is_first);
         let is_unreachable = scheme.map_or(word.contains("::"), |scheme| scheme != "https");
         if online && is_unreachable {
-            return Err(checker.refuse(word, "repositories are reached by https:// alone"));
+            return Err(checker.refuse(
+                word,
+                "repositories are fetched only from https:// addresses",
+            ));
         }
         if scheme.is_none() && subcommand.name == "submodule" && word == "foreach" {
             return Err(checker.refuse(word, "it starts a program in every submodule"));

@@ -29,10 +29,9 @@ pub(super) fn magick(checker: &mut Checker<'_>, args: &[String]) -> Result<(), C
             checker.rule = rule_of(tool).unwrap_or(checker.rule);
             convert(checker, rest)
         }
-        Some((tool, _)) if other_tools.contains(&tool.as_str()) => Err(checker.refuse(
-            tool,
-            "of the tools behind magick only convert and identify are offered",
-        )),
+        Some((tool, _)) if other_tools.contains(&tool.as_str()) => {
+            Err(checker.refuse(tool, "magick offers only convert and identify here"))
+        }
         _ => convert(checker, args),
     }
 }
@@ -57,7 +56,7 @@ pub(super) fn convert(checker: &mut Checker<'_>, args: &[String]) -> Result<(), 
             if has_ending(word, ".pdf") {
                 return Err(checker.refuse_with(
                     word,
-                    "pictures and PDFs are not turned into each other here",
+                    "pictures and PDFs cannot be converted into each other here",
                     pdf_instead(checker.context, &images, word, last),
                 ));
             }
@@ -111,7 +110,7 @@ fn draw(checker: &mut Checker<'_>, drawing: &str, args: &[String]) -> Result<(),
     let call = text::call(checker.context, "rsvg-convert", &args);
     Err(checker.refuse_with(
         drawing,
-        "an SVG becomes a PNG first, without other options",
+        "an SVG must be converted to PNG first, without other options",
         Hint::new("use ").call(call),
     ))
 }
@@ -212,16 +211,15 @@ pub(super) fn ffmpeg(checker: &mut Checker<'_>, args: &[String]) -> Result<(), C
             return Err(checker.refuse(word, reason));
         }
         if name.starts_with('/') {
-            return Err(checker.refuse(word, "an option is not read from a file"));
+            return Err(checker.refuse(word, "options cannot be read from a file"));
         }
         if name == "i" {
             add(checker, threads);
             match words.next() {
                 Some(graph) if is_graph => {
                     if graph.contains("movie=") {
-                        return Err(
-                            checker.refuse(graph, "a graph reads no files: give them with -i")
-                        );
+                        return Err(checker
+                            .refuse(graph, "a filter graph cannot read files: give them with -i"));
                     }
                     checker.switch(word)?;
                     checker.operand(ArgumentRole::Word, graph)?;
@@ -243,7 +241,7 @@ pub(super) fn ffmpeg(checker: &mut Checker<'_>, args: &[String]) -> Result<(), C
         if name == "f" && !is_graph && checker.rule.list("formats").contains(&value) {
             return Err(checker.refuse_with(
                 value,
-                "this format names inputs or outputs of its own",
+                "this format can name other inputs or outputs",
                 Hint::new(
                     "give the inputs with -i; to join files use -filter_complex \
                      \"concat=n=2:v=1:a=1\" with one -i for each",

@@ -88,7 +88,7 @@ fn sql(text: &str) -> Option<String> {
 /// `s/old/new/`, and nothing that perl or a shell would run.
 fn substitution(text: &str) -> Option<String> {
     if text.contains(['`', '\n']) || text.contains("$(") {
-        return Some("it is one line of text, and nothing in it is run".to_owned());
+        return Some("it must be one line of text, which is not run as a script".to_owned());
     }
     substitute(text, &[]).err()
 }
@@ -106,7 +106,7 @@ fn mode(text: &str) -> Option<String> {
         set.is_some_and(|at| clause[at..].contains('s'))
     });
     (numeric || symbolic).then(|| {
-        "set-user-id and set-group-id bits are not given here: use a mode such as `644` or `u+x`"
+        "set-user-id and set-group-id bits cannot be set here: use a mode such as `644` or `u+x`"
             .to_owned()
     })
 }

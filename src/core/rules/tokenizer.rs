@@ -246,9 +246,9 @@ fn resolve(
             [option] => return Ok(Some(option)),
             several => {
                 let refused = several.iter().rfind(|option| option.refused().is_some());
-                return refused
-                    .map(|option| Some(*option))
-                    .ok_or("the name is cut short and fits several options: write it in full");
+                return refused.map(|option| Some(*option)).ok_or(
+                    "the option is abbreviated and matches several options: write it in full",
+                );
             }
         }
     }

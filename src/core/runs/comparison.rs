@@ -82,7 +82,7 @@ impl Side {
                 });
             }
             FileVersion::Absent => {
-                let notice = "The file is not in that commit: it is compared as an empty one.";
+                let notice = "The file is not in that commit: it was compared as an empty file.";
                 return Ok(Self::absent(notice));
             }
         };
@@ -191,7 +191,9 @@ impl Side {
             Some(document) => Self {
                 text: document.text,
                 is_table: ends(&[".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"]),
-                notices: vec!["Only the text is compared: no formatting, pictures or layout."],
+                notices: vec![
+                    "Only the text was compared, without formatting, pictures and layout.",
+                ],
             },
             None => Self {
                 text: readable(&content()?).ok_or_else(no_text)?,
@@ -264,7 +266,7 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum ComparisonError {
         /// One of them has no text.
-        #[error("`{path}` has no text that could be compared")]
+        #[error("`{path}` has no text to compare")]
         NoText {
             /// The file.
             path: String = "picture.png".to_owned(),
@@ -274,7 +276,7 @@ diagnostics! {
             details: { "path": path },
         },
         /// A version that a zone without history does not have.
-        #[error("`{version}` is no change in `{zone}` before which `{path}` is kept")]
+        #[error("`{version}` is not a change in `{zone}` that kept an earlier version of `{path}`")]
         NoHistory {
             /// The file.
             path: String = "report.md".to_owned(),
@@ -287,12 +289,12 @@ diagnostics! {
             hint: Hint::from(
                 NextCall::new("shed_history").with("path", format!("{zone}/{path}")),
             )
-            .say(" lists the changes of the file with their numbers")
-            .or("compare with another file: name it in to_path"),
+            .say(" lists the numbers of the file's changes")
+            .or("to compare with another file, name it in to_path"),
             details: { "parameter": "version", "received": version, "zone": zone.as_str() },
         },
         /// No commit has this name.
-        #[error("`{version}` is no commit of this zone")]
+        #[error("`{version}` is not a commit of this zone")]
         NoCommit {
             /// The file.
             path: String = "report.md".to_owned(),
@@ -309,7 +311,10 @@ diagnostics! {
             details: { "parameter": "version", "received": version },
         },
         /// One of them has too much.
-        #[error("`{path}` is too large to be compared: 50 MiB, 2 million characters and 50000 lines are the most")]
+        #[error(
+            "`{path}` is too large to compare: the limits are 50 MiB, 2 million characters and \
+             50000 lines"
+        )]
         TooLarge {
             /// The file.
             path: String = "log.txt".to_owned(),

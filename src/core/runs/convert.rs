@@ -296,7 +296,7 @@ diagnostics! {
             details: { "path": path, "program": program, "package": package_of(program) },
         },
         /// The program cannot do it.
-        #[error("`{path}` was not converted: {program} says: {reason}")]
+        #[error("`{path}` was not converted: {program} reports: {reason}")]
         Failed {
             /// The file.
             path: String = "a.docx".to_owned(),

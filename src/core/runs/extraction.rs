@@ -65,7 +65,7 @@ impl DocumentText {
     #[must_use]
     pub fn shown(self) -> String {
         if self.truncated {
-            self.text + "\n[cut here: the document has more text]\n"
+            self.text + "\n[cut: the document has more text]\n"
         } else {
             self.text
         }
@@ -317,12 +317,12 @@ fn paged(bytes: &[u8], recognise: Recognition<'_>) -> Result<DocumentText, Error
             let _written = match recognised.trim() {
                 "" => write!(
                     text,
-                    "[page {number} of {count} has no text: see it as an image]"
+                    "[page {number} of {count} has no text: read it as an image]"
                 ),
                 recognised => write!(
                     text,
-                    "[page {number} of {count} is an image: this is recognised in it, and may be \
-                     wrong]\n{recognised}"
+                    "[page {number} of {count} is an image: its text was recognized and may have \
+                     errors]\n{recognised}"
                 ),
             };
         } else {
@@ -463,17 +463,17 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum DocumentError {
         /// It needs a password.
-        #[error("`{path}` is encrypted: without its password nobody can read it")]
+        #[error("`{path}` is encrypted and cannot be read without its password")]
         Encrypted {
             /// The document.
             path: String = "report.docx".to_owned(),
         } => {
             code: InvalidFormat,
-            hint: "tell the user to save it without a password and to upload that",
+            hint: "tell the user to save it without a password and to upload that copy",
             details: { "path": path, "encrypted": true },
         },
         /// It is no PDF, and only a PDF has pages that can be seen.
-        #[error("`{path}` has no pages that can be shown as images: it is no PDF")]
+        #[error("`{path}` has no pages to show as images: it is not a PDF")]
         NoPages {
             /// The file.
             path: String = "report.docx".to_owned(),
@@ -501,17 +501,20 @@ diagnostics! {
             /// The document.
             path: String = "report.docx".to_owned(),
             /// The reason.
-            reason: String = "it is no archive that can be read".to_owned(),
+            reason: String = "it is not a readable archive".to_owned(),
         } => {
             code: InvalidFormat,
-            hint: Hint::new("see what it is with the command `")
+            hint: Hint::new("identify its format with the command `")
                 .commands(["file"])
                 .say("`")
-                .instead("see what it is with shed_file_type"),
+                .instead("identify its format with shed_file_type"),
             details: { "path": path, "reason": reason },
         },
         /// It has more bytes than are read.
-        #[error("`{path}` has {}, a document may have {}", human_size(*size), human_size(*limit))]
+        #[error(
+            "`{path}` has {}; the limit for documents is {}",
+            human_size(*size), human_size(*limit)
+        )]
         TooLarge {
             /// The document.
             path: String = "report.pdf".to_owned(),
@@ -551,19 +554,19 @@ diagnostics! {
             details: { "path": path, "program": program, "package": package_of(program) },
         },
         /// A search had read as many documents as it may.
-        #[error("the documents of this search took more time or space than they may")]
+        #[error("the documents of this search exceeded the limit of time or memory")]
         NoTime => {
             code: ExecError,
             hint: "search in a part of the directory",
         },
         /// Reading it takes more memory or time than there is.
-        #[error("reading the text of `{path}` took more memory or time than it may")]
+        #[error("reading the text of `{path}` exceeded the limit of memory or time")]
         TooMuch {
             /// The document.
             path: String = "report.xlsx".to_owned(),
         } => {
             code: ExecError,
-            hint: "save it with less in it, or read a part of it with a command",
+            hint: "split the document, or read a part of it with a command",
             details: { "path": path },
         },
     }

@@ -81,7 +81,10 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum MisnamedError {
         /// Text would get the name of a format that it is not.
-        #[error("`{path}` would be text under the name of a {} file, which no program opens", format.to_uppercase())]
+        #[error(
+            "`{path}` would be text with the name of a {} file, which programs cannot open",
+            format.to_uppercase()
+        )]
         TextUnderName {
             /// The file.
             path: String = "report.docx".to_owned(),

@@ -228,7 +228,7 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub(crate) enum ProcessError {
         /// It needed more space for itself than commands get.
-        #[error("`{command}` was stopped: it took more than {limit_mb} MB of temporary space")]
+        #[error("`{command}` was stopped: it used more than {limit_mb} MB of temporary space")]
         Temporary {
             /// The command.
             command: String,
@@ -236,14 +236,14 @@ diagnostics! {
             limit_mb: u64 = 100,
         } => {
             code: QuotaExceeded,
-            hint: "give it less at once: split the input into parts; an administrator can raise \
+            hint: "split the input into smaller parts; an administrator can raise \
                 exec.temporary_max_mb",
             details: { "command": command, "exec.temporary_max_mb": limit_mb },
         },
         /// It took more memory than commands get.
         #[error(
-            "`{command}` was stopped: it took more than {limit_mb} MiB of memory \
-             (exec_memory_limit_mb); give it less at once, or fewer processes"
+            "`{command}` was stopped: it used more than {limit_mb} MiB of memory \
+             (exec_memory_limit_mb); give it less input, or start fewer processes"
         )]
         Memory {
             /// The command.
@@ -252,12 +252,12 @@ diagnostics! {
             limit_mb: u64 = 512,
         } => {
             code: ExecError,
-            hint: "read or make less at once, or start fewer processes; an administrator can raise \
-                exec_memory_limit_mb",
+            hint: "give it less input at once, or start fewer processes; an administrator can \
+                raise exec_memory_limit_mb",
             details: { "command": command, "exec_memory_limit_mb": limit_mb },
         },
         /// Nobody waits for the answer.
-        #[error("the caller went away, `{command}` was stopped")]
+        #[error("the call was cancelled, so `{command}` was stopped")]
         Cancelled {
             /// The command.
             command: String,

@@ -109,7 +109,7 @@ impl Documents for SearchedDocuments<'_> {
         };
         let first = &budget.first;
         Some(format!(
-            "{documents} not searched; read_file(path={first:?}) reads it, or says why it cannot be read"
+            "{documents} not searched; read_file(path={first:?}) reads it or returns the cause"
         ))
     }
 }

@@ -92,7 +92,7 @@ pub fn thumbnail(runs: &Runs, zone: &Zone<'_>, entry: &Entry) -> Result<Thumbnai
         JobEnd::Answered(Ok(made)) => Ok(made),
         JobEnd::Answered(Err(reason)) => Err(explain(ThumbnailError::Unreadable { path, reason })),
         JobEnd::TooLong | JobEnd::Died => {
-            let reason = "it takes more memory or time than it may".to_owned();
+            let reason = "it exceeds the limit of memory or time".to_owned();
             Err(explain(ThumbnailError::Unreadable { path, reason }))
         }
     }
@@ -164,7 +164,7 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum ThumbnailError {
         /// It is broken, too large or something else.
-        #[error("no small picture of `{path}` can be made: {reason}")]
+        #[error("no thumbnail of `{path}` can be made: {reason}")]
         Unreadable {
             /// The file.
             path: String = "photo.jpg".to_owned(),
@@ -172,11 +172,15 @@ diagnostics! {
             reason: String = "the image format could not be determined".to_owned(),
         } => {
             code: InvalidFormat,
-            hint: "small pictures are made of JPEG, PNG, GIF and WebP; GET /files/content has the file itself",
+            hint: "thumbnails are made of JPEG, PNG, GIF and WebP; GET /files/content has the file \
+                itself",
             details: { "path": path },
         },
         /// It has too many bytes.
-        #[error("`{path}` has {}, and small pictures are made of at most {}", human_size(*size), human_size(*limit))]
+        #[error(
+            "`{path}` has {}; thumbnails are made of files of at most {}",
+            human_size(*size), human_size(*limit)
+        )]
         TooLarge {
             /// The file.
             path: String = "photo.jpg".to_owned(),

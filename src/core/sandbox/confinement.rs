@@ -66,7 +66,7 @@ impl Confinement {
         let Some(report) = self.report else {
             return Some((
                 "the helper does not start",
-                "the server's own program must be executable where it lies",
+                "make the server's program file executable at its path",
             ));
         };
         if !report.calls {
@@ -77,7 +77,7 @@ impl Confinement {
         } else if report.version == NOT_ENABLED {
             Some((
                 "Landlock",
-                "the kernel has Landlock and does not use it: add landlock to its lsm= parameter",
+                "the kernel has Landlock but does not use it: add landlock to its lsm= parameter",
             ))
         } else if report.version <= 0 {
             Some((

@@ -27,7 +27,7 @@ diagnostics! {
             retry_after: 1,
         },
         /// The process could not be watched.
-        #[error("the command could not be followed")]
+        #[error("the result of the command could not be read")]
         Wait(#[source] source: io::Error) => {
             code: InternalApiError,
             hint: "repeat the call",

@@ -7,7 +7,7 @@ diagnostics! {
     #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
     pub enum SearchError {
         /// The engine does not take it.
-        #[error("`{parameter}` is no pattern that can be searched for: {reason}; got `{pattern}`")]
+        #[error("`{parameter}` is not a valid pattern: {reason}; got `{pattern}`")]
         Pattern {
             /// The parameter.
             parameter: &'static str = "query",
@@ -18,7 +18,7 @@ diagnostics! {
         } => {
             code: InvalidParameter,
             hint: "correct it, or search for the text as it is with regex=false; look-around and \
-                backreferences are not known",
+                backreferences are not supported",
             details: { "parameter": parameter, "received": pattern, "reason": reason },
         },
         /// It would take too much space or time.
@@ -34,7 +34,7 @@ diagnostics! {
             details: { "parameter": parameter, "reason": reason },
         },
         /// A line has no end within it.
-        #[error("`{parameter}` has a line end, and lines are searched one by one")]
+        #[error("`{parameter}` has a line end, but lines are searched one by one")]
         LineEnd {
             /// The parameter.
             parameter: &'static str = "query",
@@ -44,7 +44,7 @@ diagnostics! {
             details: { "parameter": parameter },
         },
         /// Not a pattern of names.
-        #[error("`{parameter}` is no pattern of names: {reason}; got `{pattern}`")]
+        #[error("`{parameter}` is not a valid name pattern: {reason}; got `{pattern}`")]
         Glob {
             /// The parameter.
             parameter: &'static str = "pattern",
@@ -68,7 +68,7 @@ impl SearchError {
             Self::Pattern { reason, .. } | Self::Glob { reason, .. } => reason,
             Self::TooLarge { reason, .. } => reason.to_owned(),
             Self::LineEnd { .. } => {
-                "it has a line end, and lines are searched one by one".to_owned()
+                "it has a line end, but lines are searched one by one".to_owned()
             }
         }
     }

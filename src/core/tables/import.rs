@@ -298,7 +298,7 @@ fn store(
     }
     for (name, text) in columns.iter().zip(texts) {
         notes.extend(text.map(|(count, first)| {
-            format!("{name}: {count} value(s) are no numbers and stay text, such as {first}")
+            format!("{name}: {count} value(s) are not numbers and stay text, such as {first}")
         }));
     }
     Ok(())

@@ -328,7 +328,7 @@ fn bind_one(
             bytes = BASE64
                 .decode(encoded)
                 .map_err(|_| DatabaseError::Parameters {
-                    reason: format!("value {index} is no base64"),
+                    reason: format!("value {index} is not base64"),
                 })?;
             ValueRef::Blob(&bytes)
         }

@@ -181,7 +181,7 @@ impl Translator<'_> {
             Some('#') => while self.rest.next().is_some_and(|c| c != ')') {},
             Some(flag) if flag == '-' || is_flag(flag) => self.open_flags(flag)?,
             Some(other) => {
-                return invalid(format!("`(?{other}` is no group of this dialect"));
+                return invalid(format!("`(?{other}` is not a group of this dialect"));
             }
             None => return invalid("it ends in `(?`"),
         }
@@ -269,7 +269,7 @@ impl Translator<'_> {
                 }
             }
             _ if character.is_ascii_alphanumeric() => {
-                return invalid(format!("`\\{character}` is no escape of this dialect"));
+                return invalid(format!("`\\{character}` is not an escape of this dialect"));
             }
             _ => self.literal(character),
         }

@@ -392,9 +392,11 @@ impl Leniency {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::InvalidPattern => "`pattern` is no regular expression and was taken literally",
+            Self::InvalidPattern => {
+                "`pattern` is not a valid regular expression and was used literally"
+            }
             Self::UnmatchedPattern => {
-                "as a regular expression `pattern` matches nothing, so it was taken literally"
+                "`pattern` does not match as a regular expression, so it was used literally"
             }
             Self::Alike => {
                 "`find` was matched at the only place that differs from it just in white space at \

@@ -36,7 +36,7 @@ diagnostics! {
             value: i64 = 0,
         } => {
             code: InvalidParameter,
-            hint: format!("give `{parameter}` as it is counted from 1: the first line is 1"),
+            hint: format!("give `{parameter}` from 1: the first line is 1"),
             details: { "parameter": parameter, "received": value, "minimum": 1 },
         },
         /// A line number behind the end of the text.
@@ -87,7 +87,7 @@ diagnostics! {
         },
         /// A line and a pattern, which both name the place.
         #[error(
-            "`{}` is `{}` and `{}` is `{}`, but only one of them can be the place",
+            "`{}` is `{}` and `{}` is `{}`, but only one of them can select the place",
             names[0], in_one_line(&values[0]), names[1], in_one_line(&values[1])
         )]
         TwoPlaces {
@@ -106,7 +106,7 @@ diagnostics! {
             details: { "parameters": names, (names[0]): values[0], (names[1]): values[1] },
         },
         /// A line without a position.
-        #[error("`line` is `{line}`, but `position` does not say what to do there")]
+        #[error("`line` is `{line}`, but `position` is missing")]
         NoPosition {
             /// The line received.
             line: i64,
@@ -121,7 +121,7 @@ diagnostics! {
             details: { "parameter": "position", "line": line },
         },
         /// Text to look for, and a position at an end of the file.
-        #[error("`position` is `{position}`, where nothing is looked for, but there is `find`")]
+        #[error("`position` is `{position}`, which takes no `find`")]
         FindWithoutPlace {
             /// The position received.
             position: &'static str = "end",
@@ -158,8 +158,8 @@ diagnostics! {
             reason: String,
         } => {
             code: InvalidParameter,
-            hint: "in `pattern`, write a backslash before ( ) [ ] { } . * + ? ^ $ | where they mean \
-                themselves, in JSON two",
+            hint: "in `pattern`, write a backslash (in JSON two) before ( ) [ ] { } . * + ? ^ $ | \
+                to match them literally",
             details: { "parameter": "pattern", "received": pattern, "reason": reason },
         },
         /// A pattern that costs too much to compile or to search.
@@ -248,8 +248,8 @@ diagnostics! {
             groups: usize = 1,
         } => {
             code: InvalidParameter,
-            hint: "refer to a group that the pattern has, as content=\"\\\\1\" does, or write its groups as \
-                (?:…), with which content is literal",
+            hint: "refer to a group of the pattern, such as content=\"\\\\1\", or write its groups \
+                   as (?:…), so that content is literal",
             details: { "parameter": "content", "received": reference, "groups": groups },
         },
         /// A result over the limit of the caller.
@@ -269,14 +269,14 @@ diagnostics! {
             hint: binary(),
         },
         /// Bytes that lines of text would spoil.
-        #[error("the file is binary: an edit of lines would spoil it")]
+        #[error("the file is binary: an edit of lines would damage it")]
         BinaryEdit => {
             code: InvalidFormat,
             hint: "shed_read shows the text of a document, and shed_convert makes a document of Markdown; \
                 shed_patch_bytes changes bytes",
         },
         /// Text of two or four bytes a character.
-        #[error("the file is {encoding} text, which an edit of lines would spoil")]
+        #[error("the file is {encoding} text, which an edit of lines would damage")]
         WideText {
             /// The encoding.
             encoding: String = "utf-16le".to_owned(),
@@ -507,7 +507,7 @@ fn not_found(parameter: &str, closest: Option<&Closest>) -> Hint {
                 return Hint::from(format!("give `target` as the file has it: {text}"));
             }
             let repeat = Repeat::with("find", text.as_str());
-            return Hint::new("with what the file has, ").again(if parameter == "pattern" {
+            return Hint::new("with the text of the file, ").again(if parameter == "pattern" {
                 repeat.and_without("pattern")
             } else {
                 repeat

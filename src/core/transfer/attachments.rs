@@ -182,14 +182,12 @@ impl Transfer {
         };
         let refused = conversation.refused.values().find(is_meant);
         let refused = refused.map(|Refused { name, reason, .. }| {
-            format!(
-                "`{name}` is attached to the conversation and could not be brought in: {reason}"
-            )
+            format!("`{name}` is attached to the conversation but could not be imported: {reason}")
         });
         let unknown = conversation.unknown.as_ref();
         refused.or_else(|| {
             unknown.map(|reason| {
-                format!("what is attached to the conversation is not known: {reason}")
+                format!("the attachments of the conversation could not be listed: {reason}")
             })
         })
     }

@@ -399,15 +399,15 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum LinkError {
         /// As many as one user may have.
-        #[error("there are {limit} links, which is as many as one user may have")]
+        #[error("there are {limit} links, which is the maximum for one user")]
         TooMany {
             /// The limit.
             limit: u64,
         } => {
             code: QuotaExceeded,
             hint: Hint::from(NextCall::new("shed_link_list"))
-                .say(" shows what is no longer needed; shed_link_delete takes it back")
-                .instead("tell the user that old links must be taken back first"),
+                .say(" shows the links; shed_link_delete ends those that are no longer needed")
+                .instead("tell the user that old links must be ended first"),
             details: { "link_max_per_user": limit },
         },
         /// It would end at once, or later than links may.
@@ -430,7 +430,7 @@ diagnostics! {
             hint: list(),
         },
         /// None of the caller's links.
-        #[error("parameter `file_id` names none of your links: `{id}`")]
+        #[error("parameter `file_id` is not the id of one of your links: `{id}`")]
         Unknown {
             /// The value that was sent.
             id: String = "a1b2".to_owned(),
@@ -440,25 +440,25 @@ diagnostics! {
             details: { "file_id": id },
         },
         /// Wrong, expired, revoked, or nothing behind it: nobody is told which.
-        #[error("this link does not work: it may have expired, or what it led to is gone")]
+        #[error("this link does not work: it may have expired, or its file no longer exists")]
         Gone => {
             code: FileNotFound,
-            hint: "ask whoever gave you the link for a new one",
+            hint: "ask the person who gave you the link for a new one",
         },
         /// Other terms were set since the link was looked at, or it was taken back.
-        #[error("the terms of the link were changed meanwhile")]
+        #[error("the terms of the link were changed at the same time")]
         ChangedMeanwhile => {
             code: Busy,
             hint: "repeat the call",
         },
         /// Used as often as it may be.
-        #[error("this link has been used as often as it may be")]
+        #[error("this link was used the maximum number of times")]
         UsedUp => {
             code: LinkUsedUp,
-            hint: "ask whoever gave you the link for a new one",
+            hint: "ask the person who gave you the link for a new one",
         },
         /// A limit of downloads for a link that takes files.
-        #[error("parameter `downloads` is for links to files, and this one takes files")]
+        #[error("parameter `downloads` is only for download links, and this is an upload link")]
         NothingToFetch => {
             code: InvalidParameter,
             hint: "leave `downloads` out",

@@ -221,14 +221,14 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum PublicationError {
         /// There is no application to put it into.
-        #[error("links lead into Open WebUI, and this server is not connected to it")]
+        #[error("links lead into Open WebUI, but this server is not connected to it")]
         Unconnected => {
             code: OpenwebuiInsertError,
             hint: "tell the user that an administrator must set `openwebui_api_url` of fileshed",
             details: { "missing_setting": "openwebui_api_url" },
         },
         /// There is none to take it back from.
-        #[error("the file is in Open WebUI, and this server is not connected to it any more")]
+        #[error("the file is in Open WebUI, but this server is no longer connected to it")]
         Unreachable => {
             code: OpenwebuiDeleteError,
             hint: "tell the user that an administrator must set `openwebui_api_url` of fileshed",
@@ -236,7 +236,8 @@ diagnostics! {
         },
         /// A directory, where only files can be put.
         #[error(
-            "parameter `path`: `{path}` is a directory, and links lead into Open WebUI, which takes files"
+            "parameter `path`: `{path}` is a directory, but links lead into Open WebUI, which \
+             accepts only files"
         )]
         Directory {
             /// The directory.

@@ -327,20 +327,23 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum ResumableError {
         /// None of the caller's, or it has ended.
-        #[error("there is no such upload: it may have ended, {} hours after its last piece", LIFE_SECONDS / 3600)]
+        #[error(
+            "there is no such upload: it may have expired, {} hours after its last part",
+            LIFE_SECONDS / 3600
+        )]
         Unknown => {
             code: FileNotFound,
             hint: BEGIN,
         },
         /// As many as one user may have.
-        #[error("{MOST} of your uploads are not complete, which is as many as one user may have")]
+        #[error("{MOST} of your uploads are not complete, which is the maximum for one user")]
         TooMany => {
             code: QuotaExceeded,
             hint: "complete one of them, or end one with DELETE at its address",
             details: { "uploads_max": MOST },
         },
         /// The piece does not follow what has arrived.
-        #[error("the piece begins at byte {sent}, {arrived} have arrived")]
+        #[error("the part begins at byte {sent}, but {arrived} bytes have arrived")]
         Offset {
             /// The offset that was sent.
             sent: u64,
@@ -348,17 +351,21 @@ diagnostics! {
             arrived: u64 = 1024,
         } => {
             code: PreconditionFailed,
-            hint: "ask with HEAD how many bytes have arrived, and go on there",
+            hint: "ask with HEAD how many bytes have arrived, and continue there",
             details: { "offset": arrived, "sent": sent },
         },
         /// Another request brings a piece of it.
-        #[error("another request is bringing a piece of this upload")]
+        #[error("another request is sending a part of this upload")]
         Taken => {
             code: FileLocked,
-            hint: "wait until it has ended, ask with HEAD how many bytes have arrived, and go on there",
+            hint: "wait until it has ended, then ask with HEAD how many bytes have arrived, and \
+                continue there",
         },
         /// More than was said.
-        #[error("the upload has {length} bytes, {arrived} have arrived, and the piece has more than the rest")]
+        #[error(
+            "the upload has {length} bytes, {arrived} have arrived, and the part is longer than \
+             the rest"
+        )]
         TooLong {
             /// Bytes of the whole file.
             length: u64 = 2048,

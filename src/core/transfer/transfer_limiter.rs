@@ -181,7 +181,7 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum TransferBusyError {
         /// Of one user.
-        #[error("{limit} uploads and downloads are under way, which is as many as one user may have")]
+        #[error("{limit} uploads and downloads are in progress, which is the maximum for one user")]
         User {
             /// The limit.
             limit: u64,
@@ -192,7 +192,7 @@ diagnostics! {
             retry_after: 5,
         },
         /// On the server.
-        #[error("the server has {limit} uploads and downloads under way, which is as many as it may")]
+        #[error("the server has {limit} uploads and downloads in progress, which is its maximum")]
         Server {
             /// The limit.
             limit: u64,

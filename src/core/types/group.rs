@@ -83,11 +83,11 @@ diagnostics! {
             hint: "name documents in `zone` for versioned files of your own",
         },
         /// Groups are somewhere else, and there is no credential to ask for them with.
-        #[error("your groups are not known: the server has no access to them")]
+        #[error("your groups are not known: the server cannot read them")]
         Unasked => {
             code: GroupNotAvailable,
-            hint: "tell the user: an administrator has to set `openwebui_admin_key`, or to use the users' own \
-                sessions; zones of your own work",
+            hint: "tell the user: an administrator must set `openwebui_admin_key`, or connect with \
+                   the users' own sessions; use a zone of your own until then",
             details: { "missing_setting": "openwebui_admin_key" },
         },
         /// None was named.

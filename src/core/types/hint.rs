@@ -15,7 +15,7 @@ const CLAUSE_MAX_BYTES: usize = 2_000;
 
 /// Text of a hint if the caller was offered none of the operations that would help.
 const NOTHING_OFFERED: &str =
-    "tell the user that no tool that is offered here can do this, and go on with something else";
+    "tell the user that no tool here can do this, and continue with something else";
 
 /// The next steps after a failure.
 #[derive(Clone, Debug, Default, PartialEq)]

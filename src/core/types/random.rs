@@ -21,7 +21,7 @@ pub fn bytes<const N: usize>() -> Result<[u8; N], RandomError> {
 diagnostics! {
     /// The kernel has no random bytes.
     #[derive(Debug, thiserror::Error)]
-    #[error("the kernel gave no random bytes")]
+    #[error("the kernel returned no random bytes")]
     pub struct RandomError {
         #[source]
         source: std::io::Error,

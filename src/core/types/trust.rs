@@ -191,13 +191,13 @@ diagnostics! {
             ),
         },
         /// The application that people chat in has the account no more, or not active.
-        #[error("the account does not exist any more, or is not active")]
+        #[error("the account no longer exists, or is not active")]
         Account => {
             code: AccessDenied,
             hint: "an administrator of Open WebUI has removed it or set it to pending",
         },
         /// An administrator ended what the user had.
-        #[error("an administrator has ended all that was open for this account")]
+        #[error("an administrator ended all sessions and tokens of this account")]
         Ended => {
             code: AccessDenied,
             hint: "sign in again, or ask an administrator for a new token",
@@ -215,10 +215,10 @@ diagnostics! {
             hint: "sign in again on the page of this server",
         },
         /// The user is not in a group any more in which the work was.
-        #[error("the account is not in the group any more")]
+        #[error("the account is no longer in the group")]
         Membership => {
             code: AccessDenied,
-            hint: "call shed_group_list for the groups that there are",
+            hint: "shed_group_list lists the groups of the account",
         },
     }
 }

@@ -47,7 +47,7 @@ diagnostics! {
             hint: ONE_USER,
         },
         /// Too long to be an identifier.
-        #[error("the user id has {0} bytes, at most {USER_ID_MAX_BYTES} are taken")]
+        #[error("the user id has {0} bytes; the limit is {USER_ID_MAX_BYTES}")]
         LongUser(bytes: usize) => {
             code: InvalidUser,
             hint: ONE_USER,
@@ -59,10 +59,10 @@ diagnostics! {
             hint: ONE_USER,
         },
         /// A placeholder: every user would share it.
-        #[error("the user id is `{0}`, which stands for no user: it was not filled in")]
+        #[error("the user id is `{0}`, a placeholder that was not filled in")]
         NoValue(given: String = "{{USER_ID}}".into()) => {
             code: InvalidUser,
-            hint: "whoever makes the call must fill in the id of its user; in Open WebUI set \
+            hint: "the client must fill in the id of its user; in Open WebUI set \
                 ENABLE_FORWARD_USER_INFO_HEADERS=true and take headers with templates for the user out of \
                 the connection",
         },

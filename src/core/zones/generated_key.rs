@@ -63,17 +63,17 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub(crate) enum KeyError {
         /// Its file holds something else.
-        #[error("`{file}` in the data directory holds no key")]
+        #[error("`{file}` in the data directory has no key")]
         Damaged { file: String = ".fs_api_keys".to_owned() } => {
             code: InternalApiError,
-            hint: "delete the file, and the server makes a new key when it starts; or put your own \
-                key into the setting",
+            hint: "delete the file, so that the server creates a new key when it starts, or set \
+                your own key",
         },
         /// The disk refuses.
-        #[error("a key cannot be kept in the data directory")]
+        #[error("a key cannot be stored in the data directory")]
         Io(#[source] error: std::io::Error = std::io::ErrorKind::Other.into()) => {
             code: InternalApiError,
-            hint: "check rights and space of the data directory",
+            hint: "check the permissions and the free space of the data directory",
         },
     }
 }

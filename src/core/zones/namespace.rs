@@ -150,11 +150,11 @@ diagnostics! {
             code: InternalApiError,
             hint: format!(
                 "restore `{PEPPER_FILE}` from a backup; without a backup, `fileshed data accept-loss pepper` \
-                 says what is lost and makes a new one"
+                 lists the loss and creates a new one"
             ),
         },
         /// Not readable or not writable.
-        #[error("the pepper could not be read or made")]
+        #[error("the pepper could not be read or created")]
         Io(#[source] source: std::io::Error) => {
             code: InternalApiError,
             hint: "make the data directory readable and writable for the server",

@@ -156,7 +156,7 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum BusyError {
         /// Another change of the same zone takes too long.
-        #[error("another change of this zone is still under way")]
+        #[error("another change of this zone is still in progress")]
         Zone => {
             code: Busy,
             hint: AGAIN,
@@ -180,7 +180,7 @@ diagnostics! {
             retry_after: 1,
         },
         /// The user runs as many commands as one user may.
-        #[error("{limit} of your commands are running, which is as many as one user may run at once")]
+        #[error("{limit} of your commands are running, which is the maximum for one user")]
         User {
             /// The limit.
             limit: u64,
@@ -191,7 +191,7 @@ diagnostics! {
             retry_after: 1,
         },
         /// The server runs as many commands as it may.
-        #[error("the server runs {limit} commands, which is as many as it may at once")]
+        #[error("the server runs {limit} commands, which is its maximum")]
         Server {
             /// The limit.
             limit: u64,

@@ -36,14 +36,15 @@ fn with_cross_zone_call(
         address(to, destination, target_group),
     ) else {
         return error.with_hint(
-            "shed_copy goes between zones: a file of a group is `group/<its name>/<path>` there",
+            "shed_copy works between zones: there a file of a group is `group/<its name>/<path>`",
         );
     };
     let call = NextCall::new("shed_copy")
         .with("from", source)
         .with("to", target);
     let call = if moves { call.with("move", true) } else { call };
-    error.with_hint(Hint::from(format!("to go from {from} to {to}: ")).call(call))
+    let verb = if moves { "move" } else { "copy" };
+    error.with_hint(Hint::from(format!("to {verb} from {from} to {to}: ")).call(call))
 }
 
 /// Reads the parameter `mode`.

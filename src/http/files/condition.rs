@@ -181,12 +181,12 @@ fn number(text: &str) -> Option<u64> {
 diagnostics! {
     /// Bytes that the file does not have.
     #[derive(Debug, thiserror::Error)]
-    #[error("the file has {size} bytes, and none of those that `range` asks for")]
+    #[error("the file has {size} bytes, so the header `range` selects none")]
     pub(super) struct RangeError {
         pub(super) size: u64,
     } => {
         code: RangeNotSatisfiable,
-        hint: "leave the header `range` out, or ask for bytes that are there",
+        hint: "leave the header `range` out, or request bytes that exist",
         details: { "size_bytes": size },
     }
 }

@@ -105,7 +105,7 @@ fn noting(zone: &Zone<'_>, message: String) -> String {
 diagnostics! {
     /// A part of a file where a whole one is taken.
     #[derive(Debug, thiserror::Error)]
-    #[error("the header `content-range` says that this is a part of a file")]
+    #[error("the header `content-range` marks this as a part of a file")]
     pub(in crate::http) struct PartialError => {
         code: InvalidParameter,
         hint: "send the whole file; shed_patch_bytes writes a part of one",

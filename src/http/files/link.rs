@@ -402,10 +402,10 @@ diagnostics! {
             code: FileTooLarge,
             hint: "Send it in parts, or ask for another way.",
         },
-        #[error("There is not enough room for this file.")]
+        #[error("There is not enough space for this file.")]
         NoRoom => {
             code: QuotaExceeded,
-            hint: "Tell whoever gave you the link.",
+            hint: "Tell the person who gave you the link.",
         },
         #[error("This file cannot be taken under its name. Rename it and try again.")]
         Name => {
@@ -425,7 +425,7 @@ diagnostics! {
         #[error("This file could not be stored.")]
         Failed => {
             code: InvalidPath,
-            hint: "Tell whoever gave you the link.",
+            hint: "Tell the person who gave you the link.",
         },
     }
 }

@@ -267,11 +267,13 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub(in crate::http) enum MultipartError {
         /// Another content type.
-        #[error("the request is no form: `content-type` is not multipart/form-data with a boundary")]
+        #[error(
+            "the request is not a form: `content-type` is not multipart/form-data with a boundary"
+        )]
         NoForm => {
             code: InvalidParameter,
-            hint: "send a form, for instance curl -F file=@notes.md; a file as it is goes with PUT to \
-                /files/content?zone=…&path=…",
+            hint: "send a form, for instance curl -F file=@notes.md, or send the file alone with \
+                   PUT to /files/content?zone=…&path=…",
         },
         /// No boundary where one must be, or an end too early.
         #[error("the form in the request is broken or incomplete")]

@@ -53,7 +53,7 @@ diagnostics! {
                 must set `openwebui_api_url`",
         },
         /// Too many credentials are being asked about.
-        #[error("the server is busy asking Open WebUI who calls")]
+        #[error("the server has too many requests to Open WebUI in progress")]
         Busy => {
             code: Busy,
             hint: "call again in a few seconds",
@@ -83,15 +83,16 @@ diagnostics! {
         #[error("the key is right, but the header `x-user-id` names no user")]
         NoTerminalUser => {
             code: InvalidUser,
-            hint: "send `X-User-Id` with every call, as a terminal connection of Open WebUI does",
+            hint: "send the header `X-User-Id` with every call, as a terminal connection of Open \
+                WebUI does",
             details: { "header": X_USER_ID.as_str() },
         },
         /// A service key where only the header of the proxy names the user.
-        #[error("beside this key the header `x-user-id` does not say who calls a terminal")]
+        #[error("with this key the header `x-user-id` does not identify the user of a terminal")]
         NotForTerminals => {
             code: AccessDenied,
-            hint: "give the terminal connection one of `terminal_api_keys`, or the authentication \
-                `session`: keys of `api_keys` are for tool servers",
+            hint: "set a key of `terminal_api_keys` in the terminal connection, or its \
+                authentication to `session`: keys of `api_keys` are for tool servers",
             details: { "header": X_USER_ID.as_str() },
         },
         /// A gateway whose users are signed, without a signed one.
@@ -142,10 +143,10 @@ diagnostics! {
             details: { "header": header.as_str() },
         },
         /// A user's own token, with the name of somebody else beside it.
-        #[error("the token belongs to another user than the headers name")]
+        #[error("the token belongs to a different user than the one in the headers")]
         NotItsUser => {
             code: AccessDenied,
-            hint: "leave the user headers out: the token says who calls",
+            hint: "leave the user headers out: the token identifies the user",
         },
         /// The same header twice.
         #[error("the header `{header}` was sent more than once")]
@@ -203,11 +204,11 @@ diagnostics! {
             details: { "header": header.as_str() },
         },
         /// A page of another site, in the browser of the person whose workspace this is.
-        #[error("the request comes from a page of another site, or was meant for another server")]
+        #[error("the request comes from a page of another site, or is for another server")]
         ForeignPage => {
             code: AccessDenied,
             hint: "call http://127.0.0.1 or http://localhost from a program or from the server's own page; for \
-                anything else configure `api_keys`, or `cors_origins` for pages of another site",
+                other clients set `api_keys`, for pages of another site `cors_origins`",
         },
         /// A cookie that the page of another site makes a browser send.
         #[error("the request comes from a page of another site")]

@@ -80,11 +80,11 @@ diagnostics! {
             },
         },
         /// There is no stream that outlives a request.
-        #[error("over HTTP there is no stream on which you would hear of a change")]
+        #[error("over HTTP there is no stream for notifications of changes")]
         NoStream => {
             code: MethodNotAllowed,
-            hint: "subscriptions/listen of revision 2026-07-28 tells of changes, and so does \
-                fileshed mcp on standard streams",
+            hint: "use subscriptions/listen of revision 2026-07-28, or fileshed mcp on \
+                standard streams",
         },
     }
 }

@@ -110,7 +110,7 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     enum ResourceError {
         /// More than an answer holds.
-        #[error("`{path}` has {size} bytes, a resource may have {limit}")]
+        #[error("`{path}` has {size} bytes; the limit for resources is {limit}")]
         TooLarge {
             path: String = "all.log".to_owned(),
             zone: &'static str = "storage",

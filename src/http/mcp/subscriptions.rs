@@ -187,24 +187,25 @@ diagnostics! {
     #[derive(Clone, Copy, Debug, thiserror::Error)]
     enum SubscriptionError {
         /// The user has as many as one may have.
-        #[error("you have {SUBSCRIPTIONS_PER_USER} subscriptions already")]
+        #[error("you already have {SUBSCRIPTIONS_PER_USER} subscriptions")]
         User => {
             code: Busy,
             hint: "end one of them first; each may name 64 resources",
             details: { "scope": "user" },
         },
         /// There are as many as there may be.
-        #[error("the server has as many subscriptions as it may have")]
+        #[error("the server has its maximum number of subscriptions")]
         Server => {
             code: Busy,
             hint: "try again later, or read the resource from time to time",
             details: { "scope": "server" },
         },
         /// The client has as many resources as it may have.
-        #[error("64 resources are subscribed to already")]
+        #[error("you are already subscribed to 64 resources")]
         Many => {
             code: Busy,
-            hint: "unsubscribe from one of them first; a directory tells of what comes and goes in it",
+            hint: "unsubscribe from one of them first; a subscription to a directory reports new \
+                and removed entries",
             details: { "scope": "user" },
         },
     }

@@ -152,7 +152,7 @@ pub(super) fn take_back(view: CallerView<'_>, query: &UndoQuery) -> Result<Value
 diagnostics! {
     /// A list or an undo of changes that cannot be known.
     #[derive(Clone, Copy, Debug, thiserror::Error)]
-    #[error("parameters `answer` and `change`: which changes are meant is not said")]
+    #[error("parameter `answer` or `change` is required")]
     pub(in crate::http) struct UndoQueryError => {
         code: InvalidParameter,
         hint: "GET /page/changes shows the changes, each with its answer and its number",

@@ -131,10 +131,10 @@ pub(super) fn uploads(view: CallerView<'_>, query: &UploadsQuery) -> Result<Valu
 diagnostics! {
     /// A place in the list that cannot be known.
     #[derive(Clone, Copy, Debug, thiserror::Error)]
-    #[error("parameter `from`: this is no place in the list")]
+    #[error("parameter `from` is not a position in the list")]
     pub(in crate::http) struct UploadsQueryError => {
         code: InvalidParameter,
-        hint: "leave `from` out, or give the `next` of the answer before",
+        hint: "leave `from` out, or give the `next` of the previous answer",
         details: { "parameter": "from" },
     }
 }
@@ -203,10 +203,10 @@ pub(super) fn remove_deleted(view: CallerView<'_>, query: &BinQuery) -> Result<V
 diagnostics! {
     /// A row that cannot be known.
     #[derive(Clone, Copy, Debug, thiserror::Error)]
-    #[error("parameter `id`: which of the bin is not said")]
+    #[error("parameter `id` is required")]
     pub(in crate::http) struct BinQueryError => {
         code: InvalidParameter,
-        hint: "GET /page/bin shows what is in the bin, each with its id",
+        hint: "GET /page/bin lists the entries of the bin, each with its id",
         details: { "parameter": "id" },
     }
 }
@@ -297,7 +297,7 @@ diagnostics! {
     #[error("parameter `query` is required")]
     pub(in crate::http) struct PageQueryError => {
         code: MissingParameter,
-        hint: "give the text that names or lines hold: ?query=budget&path=/documents",
+        hint: "give the text to find in names or lines: ?query=budget&path=/documents",
         details: { "parameter": "query" },
     }
 }

@@ -40,10 +40,10 @@ impl TableQuery {
 diagnostics! {
     /// A row that cannot be known.
     #[derive(Clone, Copy, Debug, thiserror::Error)]
-    #[error("parameter `from`: this is no place of a row")]
+    #[error("parameter `from` is not the position of a row")]
     pub(in crate::http) struct TableQueryError => {
         code: InvalidParameter,
-        hint: "leave `from` out, or give the `next` of the answer before",
+        hint: "leave `from` out, or give the `next` of the previous answer",
         details: { "parameter": "from" },
     }
 }

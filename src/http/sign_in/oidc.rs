@@ -245,30 +245,31 @@ diagnostics! {
         #[error("the provider of OpenID Connect does not answer as it should")]
         Unusable => {
             code: Busy,
-            hint: "try again later; the log says what is wrong",
+            hint: "try again later; the server's log has the cause",
             details: { "scope": "server" },
             retry_after: 30,
         },
         /// Another browser began, or too long ago.
-        #[error("this sign-in was not begun in this browser, or too long ago")]
+        #[error("this sign-in was begun in another browser, or too long ago")]
         NoAttempt => {
             code: AccessDenied,
             hint: "begin again on the page of this server",
         },
         /// The person or the provider said no.
-        #[error("the provider of OpenID Connect signed nobody in")]
+        #[error("the provider of OpenID Connect refused the sign-in")]
         Refused => {
             code: AccessDenied,
             hint: "begin again on the page of this server, or tell its administrator",
         },
         /// Its claims about the person do not count.
-        #[error("what the provider of OpenID Connect says of the person cannot be trusted")]
+        #[error("the answer of the provider of OpenID Connect could not be verified")]
         Untrusted => {
             code: AccessDenied,
-            hint: "begin again; if it fails again, tell the administrator of this server, whose log says why",
+            hint: "begin again; if it fails again, tell the administrator of this server to look \
+                at its log",
         },
         /// The claim is missing.
-        #[error("the provider of OpenID Connect says nothing in the claim `{claim}`")]
+        #[error("the provider of OpenID Connect sent no claim `{claim}`")]
         NoUser {
             /// The claim that the settings name.
             claim: String = "sub".to_owned(),
@@ -280,7 +281,8 @@ diagnostics! {
         #[error("the mail address is not verified")]
         Unverified => {
             code: AccessDenied,
-            hint: "verify the mail address where the account is; the provider must say `\"email_verified\": true` beside it",
+            hint: "verify the mail address at the provider, which must send `\"email_verified\": \
+                true` with it",
         },
         /// The claim cannot be a user id.
         #[error(transparent)]
@@ -291,4 +293,5 @@ diagnostics! {
     }
 }
 
-const CLAIM: &str = "an administrator sets `oidc.user_claim` and `oidc.scopes` so that the claim is there, as a text";
+const CLAIM: &str = "an administrator must set `oidc.user_claim` and `oidc.scopes` so that the \
+                     provider sends the claim as text";

@@ -160,7 +160,7 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub(super) enum NotOffered {
         /// Kernels that run the cells of a notebook.
-        #[error("notebooks are not run here")]
+        #[error("notebooks cannot be run here")]
         Notebooks => {
             code: UnknownOperation,
             hint: "run the code as a script, with a command",

@@ -157,7 +157,7 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     enum WaitError {
         /// The time is negative, or too long.
-        #[error("parameter `wait` is {seconds}, it can be from 0 to {WAIT_MAX} seconds")]
+        #[error("parameter `wait` must be 0 to {WAIT_MAX} seconds, got: {seconds}")]
         Range {
             seconds: f64 = 3600.0,
         } => {
@@ -166,7 +166,7 @@ diagnostics! {
             details: { "parameter": "wait" },
         },
         /// No entries at all.
-        #[error("parameter `tail` is 0, it is the number of entries to show")]
+        #[error("parameter `tail` must be at least 1, got: 0")]
         Tail => {
             code: InvalidParameter,
             hint: "leave `tail` out for everything from `offset` on",
@@ -255,12 +255,12 @@ diagnostics! {
             details: { "parameter": "command" },
         },
         /// A variable is one text.
-        #[error("the value of `{name}` in `env` is no text")]
+        #[error("the value of `{name}` in `env` is not a string")]
         Variable {
             name: String = "PATHS".to_owned(),
         } => {
             code: InvalidParameter,
-            hint: "the value of a variable is a string",
+            hint: "give each variable a string",
             details: { "parameter": "env", "name": name },
         },
     }
@@ -346,7 +346,7 @@ pub(super) fn kill(view: CallerView<'_>, request: &KillProcessRequest) -> Result
         let (status, _) = process.status();
         let mut answer = json!({"status": status});
         if status == ProcessStatus::Running {
-            answer["detail"] = "it was asked to end and runs still; force=true ends it".into();
+            answer["detail"] = "it was asked to end but still runs; force=true ends it".into();
         }
         Ok(answer)
     })

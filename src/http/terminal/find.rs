@@ -201,7 +201,7 @@ diagnostics! {
     #[error("`query` is blank")]
     pub(super) struct MatchError => {
         code: MissingParameter,
-        hint: "give the text that names or lines hold in `query`",
+        hint: "give in `query` the text to find in names or lines",
         details: { "parameter": "query" },
     }
 }

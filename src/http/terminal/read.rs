@@ -172,7 +172,7 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     enum FileReadError {
         /// Neither text nor anything that a model can see.
-        #[error("`{path}` is no text: {kind}, {size} bytes")]
+        #[error("`{path}` is not text: {kind}, {size} bytes")]
         Unsupported {
             path: String = "/storage/a.zip".to_owned(),
             kind: &'static str = "application/zip",
@@ -188,7 +188,7 @@ diagnostics! {
             details: { "path": path, "content_type": kind, "size_bytes": size },
         },
         /// More than an answer holds.
-        #[error("that much of `{path}` does not fit: it has {size} bytes, an answer may have {limit}")]
+        #[error("`{path}` is too large for an answer: it has {size} bytes, the limit is {limit}")]
         TooLarge {
             path: String = "/storage/all.log".to_owned(),
             size: u64 = 60_000_000,

@@ -183,7 +183,7 @@ diagnostics! {
         #[error("there is no skill `{name}`")]
         Unknown { name: String = "weekly report".to_owned() } => {
             code: FileNotFound,
-            hint: "each has a directory in /storage/.agents/skills with a SKILL.md",
+            hint: "each skill is a directory in /storage/.agents/skills with a SKILL.md",
         },
     }
 }

@@ -92,11 +92,11 @@ diagnostics! {
             hint: match meant {
                 Meant::Call(meant) => Hint::from(meant.clone()),
                 Meant::OneOf(names) if names.is_empty() => format!(
-                    "nothing was done: leave `{parameter}` out if the call is meant without it; it takes {}",
+                    "nothing was done: leave `{parameter}` out; the operation takes {}",
                     allowed.join(", ")
                 ).into(),
                 Meant::OneOf(names) => format!(
-                    "give what is meant as {} instead of `{parameter}`", quoted(names)
+                    "give the value as {} instead of `{parameter}`", quoted(names)
                 ).into(),
             },
             details: { "parameter": parameter, "allowed": allowed },
@@ -110,7 +110,7 @@ diagnostics! {
             second: &'static str = "import_csv",
         } => {
             code: InvalidParameter,
-            hint: Hint::new("make two calls of it: ")
+            hint: Hint::new("make two calls: ")
                 .again(Repeat::without(*first))
                 .or("")
                 .again(Repeat::without(*second)),
@@ -217,7 +217,7 @@ diagnostics! {
             reason: String = "missing field `target`".to_owned(),
         } => {
             code: InvalidParameter,
-            hint: format!("give `{parameter}` in the form that its description has"),
+            hint: format!("give `{parameter}` in the form of its description"),
             details: { "parameter": parameter },
         },
         /// The whole does not fit; only reached when a schema and its request differ.
@@ -253,7 +253,7 @@ impl ArgumentError {
 impl Meant {
     fn names(&self) -> String {
         match self {
-            Self::OneOf(names) if !names.is_empty() => format!(": is {} meant?", quoted(names)),
+            Self::OneOf(names) if !names.is_empty() => format!(", did you mean {}?", quoted(names)),
             _ => String::new(),
         }
     }

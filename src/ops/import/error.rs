@@ -32,16 +32,17 @@ diagnostics! {
         },
         /// The conversation has no uploads, and its attachments cannot be listed.
         #[error(
-            "no files were uploaded in this conversation, and those of the chat are not known: {0}"
+            "no files were uploaded in this conversation, and the files of the chat cannot be \
+             read: {0}"
         )]
         NotKnown(missing: MissingSource => [MissingSource::Connection, MissingSource::Credential, MissingSource::Chat]) => {
             code: FileNotFound,
             hint: Hint::from(NextCall::new("shed_link_create").with("upload", true))
-                .say(" makes a page where the person brings files"),
+                .say(" makes a page on which the person uploads files"),
             details: with_setting(Facts::new(), Some(*missing)),
         },
         /// No file has that name.
-        #[error("parameter `filename`: no file of this conversation is called `{filename}`")]
+        #[error("parameter `filename`: this conversation has no file `{filename}`")]
         NoSuch {
             /// The requested name.
             filename: String = "reprt.pdf".to_owned(),
@@ -57,7 +58,7 @@ diagnostics! {
                 Some(meant) => Hint::new("there is ")
                     .call(NextCall::new("shed_import").with("filename", meant.as_str())),
                 None => Hint::from(format!(
-                    "give one of these in `filename`: {}",
+                    "give in `filename` one of: {}",
                     listed(available).join(", ")
                 )),
             },

@@ -181,7 +181,10 @@ fn imported(
         }));
         notes.extend((!table.left_out.is_empty()).then(|| {
             let sheets = table.left_out.join(", ");
-            format!("no table, for want of rows below the header: sheet {sheets}; `has_header` false makes one")
+            format!(
+                "no table, because there are no rows below the header: sheet {sheets}; \
+                 has_header=false makes one"
+            )
         }));
     }
     let mut data = Response {
@@ -222,7 +225,7 @@ pub(super) fn with_types(types: &Map<String, Value>) -> String {
 }
 
 const FLAWED: &str =
-    "bytes that are not UTF-8 are stored as U+FFFD; `encoding` says how the file is meant";
+    "bytes that are not UTF-8 are stored as U+FFFD; give the file's encoding in `encoding`";
 
 /// Returns the note about fields that an import did not store, with their rows in the file.
 fn lost(imported: &ImportedTable) -> Option<String> {
@@ -231,7 +234,8 @@ fn lost(imported: &ImportedTable) -> Option<String> {
     let more = if (lost.len() as u64) < cut { "…" } else { "" };
     let rows = (!rows.is_empty()).then(|| rows.join(", ") + more)?;
     Some(format!(
-        "{cut} row(s) have more fields than there are columns and were cut: what is behind the last column of row {rows} is not stored; \
-         quote fields that hold the delimiter, or give `delimiter`"
+        "{cut} row(s) have more fields than there are columns and were cut: the fields after the \
+         last column of row {rows} are not stored; quote fields that contain the delimiter, or \
+         give `delimiter`"
     ))
 }

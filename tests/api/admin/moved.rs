@@ -179,7 +179,7 @@ fn nothing_is_overwritten_and_nothing_arrives_by_halves() {
     let refused = import(&to, &archive);
     assert_eq!(refused.code, Some(1));
     assert!(
-        refused.stderr.contains("`ada` has files"),
+        refused.stderr.contains("`ada` already has files"),
         "{}",
         refused.stderr
     );
@@ -224,12 +224,12 @@ fn an_archive_that_says_wrong_sizes_or_has_absurdly_many_entries_is_refused() {
             "less",
             [
                 "`files/Storage/data/zeros` has 10 bytes",
-                "somebody changed",
+                "changed after the export",
             ],
         ),
         (
             "more",
-            ["the disk of `storage_base_path` has", "make space"],
+            ["the disk of `storage_base_path` has", "free space"],
         ),
         ("many", ["10502 entries, and at most 10400", "`max_files`"]),
         ("manifest", ["it has 1073741824 bytes", "tenant export"]),

@@ -66,7 +66,7 @@ fn a_background_process_is_ended() {
         let status = terminal.get(&format!("/terminal/execute/{id}/status"));
         (status.body["status"] == "killed").then_some(status)
     });
-    let said = "an administrator of this server ended this";
+    let said = "an administrator of this server ended the operation";
     assert!(status.text.contains(said), "{}", status.text);
     let rows = get(&server, "running")["running"].clone();
     assert_eq!(rows, json!([]));
@@ -96,7 +96,7 @@ fn a_shell_is_ended_and_whoever_sits_there_is_told() {
         (&json!("ada"), &json!("sh"))
     );
     act(&server, "running/end", &json!({"id": row["id"]}));
-    shell.until("an administrator of this server ended this");
+    shell.until("an administrator of this server ended the operation");
     assert_eq!(shell.close_code(), 1000);
     assert_eq!(get(&server, "running")["running"], json!([]));
     assert_eq!(terminal.get(&path).status, 404);

@@ -145,7 +145,7 @@ fn a_note_is_told_in_both_forms() {
     let open = json!({"zone": "storage", "path": "a.md"}).to_string();
     client.post("shed_lockedit_open", open.as_bytes());
     let full = client.post("shed_lockedit_open", open.as_bytes());
-    let note = "it was open already: this is its working copy";
+    let note = "it was already open: this is its working copy";
     let message = format!("Locked a.md; {note}");
     assert_eq!(full.body["message"], message, "{}", full.text);
     let brief = short(&client).post("shed_lockedit_open", open.as_bytes());

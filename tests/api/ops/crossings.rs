@@ -43,7 +43,7 @@ fn a_rename_shows_the_call_that_crosses() {
             "documents",
             "group",
             "group/moved.csv",
-            "shed_copy goes between zones",
+            "shed_copy works between zones",
         ),
     ] {
         file(&alice, zone, "sales.csv", "a,b\n");

@@ -318,8 +318,8 @@ fn a_pattern_that_is_none_is_taken_literally_and_said() {
     let server = TestApp::start();
     let client = server.client();
     for (pattern, said) in [
-        ("f(x)", "matches nothing"),
-        ("f(x", "no regular expression"),
+        ("f(x)", "does not match"),
+        ("f(x", "not a valid regular expression"),
     ] {
         file(&client, "storage", "a.md", "y = f(x) + 1\n");
         let arguments = with(&json!({"pattern": pattern, "content": "g(\\1"}));

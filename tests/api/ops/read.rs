@@ -29,7 +29,7 @@ pub(crate) const PROVOKED: Provoked = &[
     ("UNSUPPORTED_FILE_TYPE", |stage| {
         stage.file("storage", "kept", "x");
         std::fs::write(stage.place("storage").join("a.bin"), b"\0\x01\x02\xff").unwrap();
-        stage.refuses_example("path", "a.bin", &["`a.bin`", "no text"]);
+        stage.refuses_example("path", "a.bin", &["`a.bin`", "not text"]);
     }),
     ("INVALID_FORMAT", |stage| {
         stage.file("storage", "kept", "x");

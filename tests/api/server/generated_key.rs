@@ -59,5 +59,5 @@ fn what_is_not_a_key_stops_the_start() {
     std::fs::write(&file, "short").unwrap();
     let refused = server.run(&["openwebui", "connection", "--terminal"]);
     assert_eq!(refused.code, Some(1), "{refused:?}");
-    assert!(refused.stderr.contains("holds no key"), "{refused:?}");
+    assert!(refused.stderr.contains("has no key"), "{refused:?}");
 }

@@ -109,7 +109,7 @@ fn what_runs_for_an_account_that_was_deleted_ends() {
     let id = started.body["id"].as_str().expect("an id");
     let (last, log) = end(&app, id);
     assert_eq!(last["status"], "killed", "{log}");
-    assert!(log.contains("the account does not exist any more"), "{log}");
+    assert!(log.contains("the account no longer exists"), "{log}");
     let path = format!("/terminal/execute/{other}/status");
     assert_eq!(proxy(&app, BOB).get(&path).body["status"], "running");
 }

@@ -82,9 +82,13 @@ fn features_are_those_that_there_are() {
 fn what_is_not_offered_says_so() {
     let app = keyed();
     for (method, path, said) in [
-        ("POST", "/notebooks", "notebooks are not run here"),
-        ("POST", "/notebooks/7/execute", "notebooks are not run here"),
-        ("DELETE", "/notebooks/7", "notebooks are not run here"),
+        ("POST", "/notebooks", "notebooks cannot be run here"),
+        (
+            "POST",
+            "/notebooks/7/execute",
+            "notebooks cannot be run here",
+        ),
+        ("DELETE", "/notebooks/7", "notebooks cannot be run here"),
         ("GET", "/proxy/8080", "cannot be reached"),
         ("GET", "/proxy/8080/", "cannot be reached"),
         ("PUT", "/proxy/8080/a/b?c=d", "cannot be reached"),

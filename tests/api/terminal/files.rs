@@ -75,7 +75,7 @@ pub(crate) fn refused(answer: &Answer, status: u16, code: &str, names: &str) {
     let detail = answer.body["detail"].as_str().unwrap();
     assert!(detail.contains(names), "{detail}");
     assert!(
-        !detail.contains("shed_") && !detail.contains("no tool that"),
+        !detail.contains("shed_") && !detail.contains("no tool here"),
         "{detail}"
     );
 }

@@ -100,7 +100,7 @@ fn doctor_says_what_was_added_and_what_is_missing() {
         "{missing}"
     );
     let all = said("*");
-    assert!(all.contains("of the machine and what users bring"), "{all}");
+    assert!(all.contains("of the machine and those of users"), "{all}");
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn a_registry_moves_into_a_database_and_back() {
     assert!(
         running
             .stderr
-            .contains("another fileshed has this data directory open"),
+            .contains("another fileshed process has this data directory open"),
         "{running:?}"
     );
     stop(&mut server);

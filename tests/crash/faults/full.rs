@@ -525,7 +525,7 @@ fn an_import_that_does_not_fit_leaves_the_disk_as_it_was() {
     for archive in [&archive[..], &vec![7; 32 << 20]] {
         let refused = import(archive);
         assert_eq!(refused.code, Some(1), "{refused:?}");
-        for words in ["`storage_base_path` has", "bytes or more", "make space"] {
+        for words in ["`storage_base_path` has", "at least", "free space"] {
             assert!(refused.stderr.contains(words), "{refused:?}");
         }
         assert!(volume.free().abs_diff(free) < 1 << 20, "{}", volume.free());

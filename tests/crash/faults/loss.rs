@@ -395,7 +395,7 @@ fn a_loss_that_is_accepted_is_named_first() {
     let ended = server.run(&["data", "accept-loss", "registry"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     for word in [
-        "tokens", "links", "locks", "groups", "owns", "bins", "quotas", "--yes",
+        "tokens", "links", "locks", "groups", "owners", "bins", "quotas", "--yes",
     ] {
         assert!(ended.stderr.contains(word), "{word}: {}", ended.stderr);
     }

@@ -446,7 +446,7 @@ fn a_history_takes_only_so_much_space() {
         refused.refused(507, "QUOTA_EXCEEDED");
         let message = refused.body["error"]["message"].as_str().unwrap();
         assert!(
-            message.contains("3 MiB are allowed (history_factor)"),
+            message.contains("the limit is 3 MiB (history_factor)"),
             "{message}"
         );
         for line in [["cp", "a", "b"], ["mv", "a", "b"], ["git", "stash", "list"]] {

@@ -48,16 +48,16 @@ impl Machine<'_> {
         match (confinement.enforced(), policy) {
             (Ok(()), _) => {
                 let mut text =
-                    format!("commands are held by Landlock (version {version}), {layers}");
+                    format!("commands are confined by Landlock (version {version}), {layers}");
                 let mut state = CheckState::Ok;
                 if !confinement.has_namespaces() {
-                    text += "; there are no namespaces, so a command that its argument rules let \
-                             pass can learn that other files exist: ";
+                    text += "; there are no namespaces, so a command can find out that other \
+                             files exist: ";
                     text += Confinement::NAMESPACES_REMEDY;
                 }
                 if !confinement.is_complete() {
-                    text += "; Linux 6.15 knows all rights of Landlock, and what this version \
-                             lacks is held by seccomp";
+                    text += "; Linux 6.15 knows all rights of Landlock, and seccomp replaces \
+                             those that this version lacks";
                     state = CheckState::Warning;
                 }
                 if !confinement.has_namespaces() && !confinement.is_supervised() {
@@ -74,7 +74,8 @@ impl Machine<'_> {
             (Err(missing), SandboxPolicy::BestEffort) => Check::warning(
                 "sandbox",
                 format!(
-                    "commands are not held (exec.sandbox is best_effort), {missing} is missing: {remedy}"
+                    "commands are not confined (exec.sandbox is best_effort), {missing} is \
+                     missing: {remedy}"
                 ),
             ),
         }
@@ -98,10 +99,10 @@ impl Machine<'_> {
     /// Looks at the account for which the kernel counts the resources of commands.
     fn check_accounts(&self) -> Check {
         let text = match self.confinement.separates_accounts() {
-            Ok(()) => "one of the kernel's for each user who runs commands".to_owned(),
+            Ok(()) => "a kernel account for each user who runs commands".to_owned(),
             Err(why) => format!(
-                "the server's for all commands, whose watches, descriptors and signals the kernel \
-                 counts together: {why}"
+                "the server's account for all commands, whose watches, descriptors and signals the \
+                 kernel counts together: {why}"
             ),
         };
         Check::ok("accounts", text)
@@ -155,19 +156,19 @@ impl Machine<'_> {
         ) {
             (false, _) => Check::ok(
                 "programs",
-                format!("the whitelist and {count} more; what users bring is not executed"),
+                format!("the whitelist and {count} more; programs of users are not executed"),
             ),
             (true, true) => Check::ok(
                 "programs",
                 format!(
-                    "all {count} of the machine and what users bring, each line with files, \
+                    "all {count} of the machine and those of users, each line with files, \
                      processes and memory of its own"
                 ),
             ),
             (true, false) => Check::warning(
                 "programs",
                 format!(
-                    "all {count} of the machine and what users bring, in the reduced form: no \
+                    "all {count} of the machine and those of users, in the reduced form: no \
                      /proc, no shared memory, no sessions; {}",
                     Confinement::NAMESPACES_REMEDY
                 ),
@@ -210,8 +211,8 @@ fn check_descriptors(limit: u64) -> Check {
     Check::warning(
         "descriptors",
         format!(
-            "the server may have {limit} open files, half of them connections, and a command no \
-             more than that: raise the hard limit to {DESCRIPTORS} or more (ulimit -Hn, \
+            "the server may have {limit} open files, half of them connections, and a command has \
+             the same limit: raise the hard limit to {DESCRIPTORS} or more (ulimit -Hn, \
              LimitNOFILE= of systemd, ulimits in compose)"
         ),
     )

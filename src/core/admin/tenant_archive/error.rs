@@ -14,7 +14,7 @@ diagnostics! {
         #[error("the archive cannot be written")]
         Output(#[source] source: io::Error = io::Error::other("it is full")) => {
             code: InternalApiError,
-            hint: "see whether there is space where the output goes, and repeat the export",
+            hint: "check that the destination has space, and repeat the export",
         },
         /// The archive cannot be written.
         #[error("the archive cannot be written")]
@@ -23,10 +23,10 @@ diagnostics! {
             hint: "repeat the export",
         },
         /// Something else, or only a part of one.
-        #[error("this is no whole archive of a user or a group")]
+        #[error("the input is not a complete archive of a user or a group")]
         Unreadable(#[source] source: ZipError = ZipError::FileNotFound) => {
             code: InvalidFormat,
-            hint: "give what `fileshed tenant export` wrote, all of it, on standard input",
+            hint: "give the complete archive of `fileshed tenant export` on standard input",
         },
         /// An archive without a manifest that this program understands.
         #[error("the manifest of the archive cannot be used: {reason}")]
@@ -35,21 +35,21 @@ diagnostics! {
             reason: String = "there is none".into(),
         } => {
             code: InvalidFormat,
-            hint: "give what `fileshed tenant export` of this version or an earlier one wrote",
+            hint: "give an archive of `fileshed tenant export` of this version or an earlier one",
         },
         /// A name that no export writes.
-        #[error("the archive holds `{name}`, which no export writes; nothing was brought in")]
+        #[error("the archive holds `{name}`, which no export writes; nothing was imported")]
         Entry {
             /// The name in the archive.
             name: String = "files/../x".into(),
         } => {
             code: InvalidFormat,
-            hint: "export it again: somebody changed the archive",
+            hint: "the archive was changed after the export: export it again",
         },
         /// More entries than a tenant can have.
         #[error(
-            "the archive has {entries} entries, and at most {most} are brought in, as far as the setting \
-             `max_files` and the disk let them"
+            "the archive has {entries} entries, and at most {most} can be imported with this \
+             setting `max_files` and this disk"
         )]
         Entries {
             /// Number of entries, according to the archive.
@@ -58,13 +58,13 @@ diagnostics! {
             most: u64 = 810_000,
         } => {
             code: ZipBomb,
-            hint: "nothing was brought in; if it is what `fileshed tenant export` wrote, set `max_files` to what \
-                it is where the archive was written, and repeat the import",
+            hint: "nothing was imported; if it is an archive of `fileshed tenant export`, set \
+                   `max_files` to the value of the exporting server, and repeat the import",
         },
         /// More bytes than the disk has.
         #[error(
-            "the import takes {needed} bytes or more, and the disk of `storage_base_path` has {room} beside \
-             those that are kept for deletions"
+            "the import needs at least {needed} bytes, but the disk of `storage_base_path` has \
+             {room} free beside the space kept for deletions"
         )]
         Space {
             /// Bytes that it takes at least.
@@ -73,10 +73,13 @@ diagnostics! {
             room: u64 = 1_000_000_000,
         } => {
             code: QuotaExceeded,
-            hint: "nothing was brought in; make space on that disk, and repeat the import",
+            hint: "nothing was imported; free space on that disk, and repeat the import",
         },
         /// An entry with more bytes than the archive says.
-        #[error("the archive says that `{name}` has {declared} bytes, and it has more; nothing was brought in")]
+        #[error(
+            "the archive says that `{name}` has {declared} bytes, but it has more; nothing was \
+             imported"
+        )]
         Larger {
             /// The name in the archive.
             name: String = "files/Storage/data/a".into(),
@@ -84,16 +87,17 @@ diagnostics! {
             declared: u64 = 10,
         } => {
             code: ZipBomb,
-            hint: "export it again: somebody changed the archive",
+            hint: "the archive was changed after the export: export it again",
         },
         /// There is something already.
-        #[error("`{id}` has files or a history here already; nothing was brought in")]
+        #[error("`{id}` already has files or a history here; nothing was imported")]
         NotEmpty {
             /// The user or the group.
             id: String = "ada".into(),
         } => {
             code: FileExists,
-            hint: "`fileshed tenant delete` removes what is here; export it before, if it is to stay",
+            hint: "remove the existing data with `fileshed tenant delete`; export it first to keep \
+                it",
         },
     }
 }

@@ -94,17 +94,15 @@ fn choices(path: &ZonePath, status: EditStatus) -> Hint {
     let save = call("shed_lockedit_save").with("overwrite", true);
     let cancel = call("shed_lockedit_cancel");
     match status {
-        EditStatus::Gone => Hint::new("the working copy is what ")
-            .call(copy)
-            .say(" shows")
+        EditStatus::Gone => Hint::from(copy)
+            .say(" shows the working copy")
             .or("")
             .call(save)
-            .say(" makes the file again with it, ")
+            .say(" creates the file again from it, ")
             .call(cancel)
             .say(" drops it"),
-        EditStatus::Replaced(_) => Hint::new("the working copy is what ")
-            .call(copy)
-            .say(" shows")
+        EditStatus::Replaced(_) => Hint::from(copy)
+            .say(" shows the working copy")
             .or("write it to another path with shed_create_file, or rename what is there, then ")
             .call(save)
             .or("")
@@ -114,16 +112,16 @@ fn choices(path: &ZonePath, status: EditStatus) -> Hint {
             let file = NextCall::here("shed_exec")
                 .with("cmd", "cat")
                 .with("args", vec![path]);
-            Hint::new("compare: the working copy is what ")
+            Hint::new("compare the two: ")
                 .call(copy)
-                .say(" shows, the file is what ")
+                .say(" shows the working copy, ")
                 .call(file)
-                .say(" shows")
+                .say(" shows the file")
                 .or("then ")
                 .call(save)
                 .say(" replaces the file, or ")
                 .call(cancel)
-                .say(" drops the copy and shed_lockedit_open begins with the file as it is")
+                .say(" drops the copy and shed_lockedit_open begins with the current file")
         }
     }
 }

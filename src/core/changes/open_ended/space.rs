@@ -242,9 +242,10 @@ diagnostics! {
     #[derive(Clone, Debug, thiserror::Error)]
     pub(crate) enum SpaceError {
         /// It wrote more than the quota leaves.
-        #[error("`{command}` was stopped for the quota: {} were used, {} are allowed, it came to {}{}",
+        #[error("`{command}` was stopped because it exceeded the quota: {} were used, {} are \
+                 allowed, it reached {}{}",
             human_size(*before), human_size(*limit), human_size(*used),
-            if *undone { "; what it did is undone" } else { "; what it wrote stays" })]
+            if *undone { "; its changes were undone" } else { "; the files that it wrote stay" })]
         Overflow {
             /// The command.
             command: String,
@@ -266,7 +267,7 @@ diagnostics! {
         },
         /// It made more files or directories than there may be.
         #[error("`{command}` made too many {what}: {count}, {limit} are allowed (max_files){}",
-            if *undone { "; what it did is undone" } else { "; what it made stays" })]
+            if *undone { "; its changes were undone" } else { "; the files that it made stay" })]
         TooMany {
             /// The command.
             command: String,

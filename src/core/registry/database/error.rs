@@ -38,14 +38,17 @@ diagnostics! {
             hint: "delete files with shed_delete, or tell the administrator",
         },
         /// The process stood still for so long that others took it for dead.
-        #[error("this server stood still for too long, and another one ended what it was about to change")]
+        #[error(
+            "this server did not respond for too long, and another server completed or undid its \
+             change"
+        )]
         TakenOver => {
             code: Busy,
-            hint: "look at what is there, and repeat the call",
+            hint: "read the current state, and repeat the call if the change is missing",
             retry_after: 1,
         },
         /// The setting `registry` is not the address of a database.
-        #[error("the setting `registry` is no address of a PostgreSQL database")]
+        #[error("the setting `registry` is not the URL of a PostgreSQL database")]
         Address(#[source] source: Cause = "…".into()) => {
             code: DbError,
             hint: "write it like postgres://user:password@host:5432/database?sslmode=require",
@@ -74,12 +77,12 @@ diagnostics! {
         OtherPepper => {
             code: DbError,
             hint: "restore `.fs_pepper` and the registry from the same backup; without one, `fileshed \
-                data accept-loss pepper` says what is lost and keeps the pepper that is there",
+                data accept-loss pepper` lists the loss and keeps the existing pepper",
         },
         /// A later version took away what this one needs.
         #[error(
-            "the registry has version {found}, which takes a program that knows version {oldest}; this one \
-             knows versions up to {known}"
+            "the registry has version {found}, which needs a server that knows version {oldest}; \
+             this one knows versions up to {known}"
         )]
         Newer {
             /// Migrations that it has seen.
@@ -162,4 +165,4 @@ fn is_gone(cause: &postgres::Error) -> bool {
 
 const RESTORE: &str = "tell the administrator: the registry is restored from a backup while the \
      server is stopped, with its `-wal` if the backup has one; without a backup, `fileshed \
-     data accept-loss registry` says what is lost and begins a new one";
+     data accept-loss registry` lists the loss and begins a new one";

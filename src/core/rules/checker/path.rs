@@ -24,7 +24,7 @@ impl Checker<'_> {
             if scheme.eq_ignore_ascii_case("file:") {
                 return Err(self.refuse_with(
                     whole,
-                    "an address (`file:`) stands where a database is expected",
+                    "the address (`file:`) is not the path of a database",
                     "name the database itself in `args`, for instance `data.db`",
                 ));
             }
@@ -70,7 +70,7 @@ impl Checker<'_> {
         if let Some(scheme) = text::scheme(value) {
             return Err(self.refuse_with(
                 whole,
-                format!("an address (`{scheme}`) stands where a file of the zone is expected"),
+                format!("the address (`{scheme}`) is not the path of a file of the zone"),
                 self.download_hint(value),
             ));
         }
@@ -81,7 +81,7 @@ impl Checker<'_> {
             return Err(self.fault(
                 CommandError::Protected,
                 whole,
-                "the repository is written by the server alone",
+                "only the server writes the repository",
                 Hint::from("leave `.git` out of `args`; the server commits every change by itself")
                     .or("")
                     .call(text::call(self.context, "git", &["log".to_owned()]))
@@ -95,7 +95,7 @@ impl Checker<'_> {
             if normal != "." && normal != name {
                 return Err(self.refuse_with(
                     whole,
-                    "only the file being edited is in reach",
+                    "only the file being edited can be used",
                     Hint::from(format!("in `args`, \".\" is `{name}`"))
                         .or("shed_exec works on other files"),
                 ));
@@ -111,9 +111,8 @@ impl Checker<'_> {
                 CommandError::StartsWithZone,
                 whole,
                 "paths are relative to the zone",
-                Hint::new("paths in `args` are already inside the zone").or(
-                    "a folder that really has its name is reached with allow_zone_in_path=true",
-                ),
+                Hint::new("paths in `args` are already inside the zone")
+                    .or("for a folder that has the name of the zone, add allow_zone_in_path=true"),
             ));
         }
         if writes {
@@ -134,7 +133,7 @@ impl Checker<'_> {
             return Err(self.fault(
                 CommandError::Protected,
                 whole,
-                "`.lfsig` and `.fs_pepper` are kept for the server",
+                "`.lfsig` and `.fs_pepper` are reserved for the server",
                 "use another name in `args`",
             ));
         }
@@ -146,8 +145,8 @@ impl Checker<'_> {
                 )
             } else {
                 (
-                    "`..` climbs above the root of the zone",
-                    "stay inside the zone; another one is named in `zone`",
+                    "`..` leads above the root of the zone",
+                    "stay inside the zone; name another one in `zone`",
                 )
             };
             self.fault(CommandError::Escape, whole, reason, hint)

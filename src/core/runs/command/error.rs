@@ -114,7 +114,7 @@ diagnostics! {
         },
         /// It made files under names that are kept for the server.
         #[error(
-            "`{command}` left names that are kept for the server, which were removed: {}",
+            "`{command}` created names that are reserved for the server; they were removed: {}",
             named(removed)
         )]
         KeptNames {
@@ -130,8 +130,9 @@ diagnostics! {
             stderr: String,
         } => {
             code: ProtectedPath,
-            hint: "what else the command did is there; use other names for these, or take a repository to \
-                storage: .lfsig, .fs_pepper and, where there is history, every spelling of .git are kept",
+            hint: "the other changes of the command stay; use other names, or move a repository to \
+                   storage: .lfsig, .fs_pepper and, in zones with a history, every spelling of \
+                   .git are reserved",
             details: {
                 "command": command, "removed": &removed[..removed.len().min(NAMED)],
                 "removed_total": removed.len(), "returncode": status, "stdout": stdout,
@@ -151,7 +152,7 @@ diagnostics! {
             code: CommandForbidden,
             hint: match key {
                 Some(key) => format!(
-                    "take `{key}` out of `{file}`, for instance with shed_patch_text, or clone the \
+                    "remove `{key}` from `{file}`, for instance with shed_patch_text, or clone the \
                      repository again; other commands work"
                 ),
                 None => format!("remove `{file}`, or clone the repository again; other commands work"),
@@ -167,11 +168,11 @@ diagnostics! {
             reason: String,
         } => {
             code: ExecError,
-            hint: "use a simpler pattern, or fewer files a call",
+            hint: "use a simpler pattern, or fewer files for each call",
             details: { "expression": expression },
         },
         /// Wildcards stand for more than one call may be given.
-        #[error("the wildcards in `args` stand for more than {NAMES_MAX} names or {BYTES_MAX} bytes")]
+        #[error("the wildcards in `args` match more than {NAMES_MAX} names or {BYTES_MAX} bytes")]
         TooManyNames => {
             code: InvalidParameter,
             hint: "name the directory instead (ls d, grep -r word d, find d -name \"*.md\"), or make several \
@@ -192,7 +193,7 @@ diagnostics! {
             details: { "path": path },
         },
         /// The kernel cannot hold commands to the proxy, and none reach the network without it.
-        #[error("the kernel of this server cannot hold commands to its proxy ({missing})")]
+        #[error("the kernel of this server cannot restrict commands to its proxy ({missing})")]
         NoNetwork {
             /// The missing feature of the kernel.
             missing: &'static str = "user namespaces",
@@ -233,6 +234,6 @@ impl Limit {
             return format!("write files of at most {mebibytes} MiB, for instance with split")
                 .into();
         }
-        "give it less work: fewer files, a smaller range; a longer timeout changes nothing".into()
+        "give it less work: fewer files, a smaller range; a longer timeout does not help".into()
     }
 }

@@ -77,7 +77,7 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub(crate) enum FetchError {
         /// No address of a file.
-        #[error("`{url}` is no address of a file")]
+        #[error("`{url}` is not the address of a file")]
         Address {
             /// The address received.
             url: String = "file:///etc/passwd".to_owned(),

@@ -10,27 +10,27 @@ use crate::process::{OPEN_FILES, PROCESSES};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Limit {
     /// Bytes of a file.
-    #[error("one file may have {mebibytes} MiB (max_file_size_mb)")]
+    #[error("a file may have at most {mebibytes} MiB (max_file_size_mb)")]
     FileSize {
         /// The limit.
         mebibytes: u64,
     },
     /// Time of a processor.
-    #[error("one process may have {seconds} s of CPU time (exec_cpu_limit_seconds)")]
+    #[error("a process may use at most {seconds} s of CPU time (exec_cpu_limit_seconds)")]
     CpuTime {
         /// The limit.
         seconds: u64,
     },
     /// Memory of a process.
-    #[error("one process may have {mebibytes} MiB of memory (exec_memory_limit_mb)")]
+    #[error("a process may use at most {mebibytes} MiB of memory (exec_memory_limit_mb)")]
     Memory {
         /// The limit.
         mebibytes: u64,
     },
     /// Memory of a process, which is used up by the stacks of its threads.
     #[error(
-        "one process may have {mebibytes} MiB of memory (exec_memory_limit_mb), which is too little \
-         for so many threads"
+        "a process may use at most {mebibytes} MiB of memory (exec_memory_limit_mb), which is too \
+         little for so many threads"
     )]
     Threads {
         /// The limit.
@@ -38,17 +38,18 @@ pub enum Limit {
     },
     /// Memory of a command together with all that it started.
     #[error(
-        "a command may have {mebibytes} MiB of memory with all that it starts (exec_memory_limit_mb)"
+        "a command and all processes that it starts may use at most {mebibytes} MiB of memory \
+         (exec_memory_limit_mb)"
     )]
     MemoryOfTree {
         /// The limit.
         mebibytes: u64,
     },
     /// Descriptors.
-    #[error("one process may have {OPEN_FILES} files open")]
+    #[error("a process may have at most {OPEN_FILES} open files")]
     OpenFiles,
     /// Processes and threads.
-    #[error("one command may have {PROCESSES} processes and threads")]
+    #[error("a command may have at most {PROCESSES} processes and threads")]
     Processes,
 }
 

@@ -90,7 +90,9 @@ fn plan<'a>(
         match namesake(runs, line.command) {
             Some(name) => error.with_hint(Repeat::with("cmd", name)),
             None if is_installer(line.command) && runs.programs.chosen_as(PYTHON).is_some() => {
-                error.with_hint("nothing can be installed here: python3 runs with what it has")
+                error.with_hint(
+                    "nothing can be installed here: python3 has only its installed modules",
+                )
             }
             None => error,
         }

@@ -122,7 +122,7 @@ fn lost_note(finished: &Finished) -> Option<String> {
         more => format!(" and {more} more"),
     };
     Some(format!(
-        "what was in `{first}`{more} before could not be kept: this change cannot be undone"
+        "the earlier content of `{first}`{more} could not be kept: this change cannot be undone"
     ))
 }
 

@@ -16,7 +16,7 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum TableError {
         /// The administrator lets nobody change a database.
-        #[error("statements only read on this server")]
+        #[error("this server allows only statements that read")]
         ReadOnly => {
             code: CommandForbidden,
             hint: "use SELECT, EXPLAIN or PRAGMA table_info; an administrator may set \
@@ -105,7 +105,7 @@ diagnostics! {
             details: { "path": path, "forbidden": what },
         },
         /// There is no statement.
-        #[error("parameter `query` holds no statement")]
+        #[error("parameter `query` has no statement")]
         NoStatement => {
             code: ExecError,
             hint: "write one SQL statement in `query`, such as SELECT name FROM sqlite_schema",
@@ -158,7 +158,7 @@ diagnostics! {
             details: { "path": path },
         },
         /// The memory is used up.
-        #[error("the statement needs more memory than it may have")]
+        #[error("the statement exceeded its limit of memory")]
         Memory {
             /// The database.
             path: String = "a.db".to_owned(),
@@ -168,7 +168,7 @@ diagnostics! {
             details: { "path": path },
         },
         /// The kernel stopped the work at one of its limits.
-        #[error("the work on `{path}` went over its limits of memory, CPU time or file size")]
+        #[error("the work on `{path}` exceeded its limit of memory, CPU time or file size")]
         Died {
             /// The database.
             path: String = "a.db".to_owned(),
@@ -189,7 +189,7 @@ diagnostics! {
             retry_after: 1,
         },
         /// It must be changed before it can be read.
-        #[error("`{path}` was left in the middle of a change")]
+        #[error("`{path}` has an unfinished change")]
         NotReadable {
             /// The database.
             path: String = "a.db".to_owned(),
@@ -199,7 +199,7 @@ diagnostics! {
             details: { "path": path },
         },
         /// Rows to export, of a statement that gives none or changes something.
-        #[error("parameter `output_csv` needs a query that only reads and gives rows")]
+        #[error("parameter `output_csv` needs a query that only reads and returns rows")]
         NoExport => {
             code: ExecError,
             hint: "give a SELECT in `query` to export rows; change tables in a call without \
@@ -290,7 +290,7 @@ diagnostics! {
             details: { "parameter": parameter, "line": line },
         },
         /// The file is a workbook that only its password opens.
-        #[error("the file of `{parameter}` is encrypted: only its password opens it")]
+        #[error("the file of `{parameter}` is encrypted and opens only with its password")]
         Encrypted {
             /// The parameter that names the file.
             parameter: &'static str = "import_csv",
@@ -306,7 +306,7 @@ diagnostics! {
             reason: String = "a sheet has at most 1048576 rows".to_owned(),
         } => {
             code: FileTooLarge,
-            hint: "give the new file a name with the end .csv; such a file takes every row",
+            hint: "give the new file a name that ends in .csv: a CSV file has no limit of rows",
             details: { "reason": reason },
         },
     }
@@ -401,7 +401,8 @@ fn failed(message: &str, tables: &[(String, Vec<String>)]) -> Hint {
     if message.contains("more than one statement") {
         return "make one call for each statement".into();
     }
-    "correct the statement in `query`; SELECT sql FROM sqlite_schema shows how the tables are made"
+    "correct the statement in `query`; SELECT sql FROM sqlite_schema shows the definitions of the \
+     tables"
         .into()
 }
 

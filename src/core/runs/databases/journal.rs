@@ -195,7 +195,8 @@ diagnostics! {
     /// Something beside a database that would change it.
     #[derive(Debug, thiserror::Error)]
     #[error(
-        "`{}` lies beside `{path}` and was not left by a statement of this server: SQLite would take it into the database",
+        "`{}` is beside `{path}` and does not come from a statement of this server: SQLite would \
+         apply it to the database",
         beside.join("`, `")
     )]
     pub struct ForeignJournal {
@@ -219,12 +220,12 @@ fn around(path: &str, beside: &[String], is_kept: bool, is_there: bool) -> Hint 
         .with("query", "SELECT name FROM sqlite_schema");
     let delete = |path: &str| NextCall::here("shed_delete").with("path", path);
     match beside.first() {
-        Some(first) if !is_there => Hint::from(delete(first)).say(" takes it away for good"),
+        Some(first) if !is_there => Hint::from(delete(first)).say(" removes it permanently"),
         Some(first) if !is_kept => Hint::from(read)
             .say(" reads the database without it")
             .or("")
             .call(delete(first))
-            .say(" takes it away for good"),
+            .say(" removes it permanently"),
         _ => Hint::from(read).say(" reads a private copy"),
     }
 }

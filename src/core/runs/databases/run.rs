@@ -501,7 +501,8 @@ fn without(mut answer: DatabaseReply, unread: &[ZonePath]) -> DatabaseReply {
         return answer;
     };
     let note = format!(
-        "`{first}` beside the database was not left by a statement of this server and was not read"
+        "`{first}` beside the database does not come from a statement of this server and was not \
+         read"
     );
     match &mut answer {
         DatabaseReply::Rows(rows) => rows.notes.push(note),

@@ -14,8 +14,8 @@ diagnostics! {
         } => {
             code: FileNotFound,
             hint: Hint::new(
-                "list_processes() shows those that run or ended in the last five minutes; what older \
-                 ones wrote is in /logs",
+                "list_processes() shows the processes that run or ended in the last five minutes; \
+                 the output of older ones is in /logs",
             ),
             details: { "process_id": id },
         },
@@ -40,7 +40,7 @@ diagnostics! {
             details: { "process_id": id },
         },
         /// It does not read.
-        #[error("process `{id}` does not read its input: {left} bytes were not taken")]
+        #[error("process `{id}` does not read its input: {left} bytes were not written")]
         InputFull {
             /// Id of the process.
             id: String = "a1b2c3d4e5f6".to_owned(),
@@ -48,11 +48,11 @@ diagnostics! {
             left: usize = 4096,
         } => {
             code: ExecError,
-            hint: Hint::new("look with get_process_status what it waits for, and send the rest later"),
+            hint: Hint::new("read its output with get_process_status, and send the rest later"),
             details: { "process_id": id, "left": left },
         },
         /// As many run as one user may have.
-        #[error("{limit} of your processes are running, which is as many as one user may have")]
+        #[error("{limit} of your processes are running, which is the maximum for one user")]
         TooMany {
             /// The limit.
             limit: u64 = 16,
@@ -66,7 +66,7 @@ diagnostics! {
             retry_after: 5_u64,
         },
         /// As many run as this server has places.
-        #[error("as many processes are running as this server has places for")]
+        #[error("the server runs the maximum number of processes")]
         Full => {
             code: Busy,
             hint: Hint::new("start it again in a minute"),
@@ -81,7 +81,7 @@ diagnostics! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
     pub enum ShellSessionError {
         /// None of the caller's has this id: it ended, was never there, or is another's.
-        #[error("you have no shell of this id")]
+        #[error("you have no shell with this id")]
         Unknown => {
             code: FileNotFound,
             hint: "POST /terminal/api/terminals opens one",
@@ -99,15 +99,15 @@ diagnostics! {
             hint: "run_command works without one; only the user can open a shell",
         },
         /// Earlier input is not read yet.
-        #[error("the user's shell does not read what is typed")]
+        #[error("the user's shell does not read its input")]
         Full => {
             code: Busy,
-            hint: "read_user_terminal shows what runs there; send less, or wait",
+            hint: "read_user_terminal shows the running program; send less, or wait",
             details: { "scope": "user" },
             retry_after: 1,
         },
         /// The user has as many as one user may have, and something runs in each.
-        #[error("{limit} of your shells are open, which is as many as one user may have")]
+        #[error("{limit} of your shells are open, which is the maximum for one user")]
         User {
             /// The limit.
             limit: u64,
@@ -117,7 +117,7 @@ diagnostics! {
             details: { "scope": "user", "terminal.max_shells": limit },
         },
         /// The server has as many as it may have.
-        #[error("{limit} shells are open, which is as many as the server may have")]
+        #[error("{limit} shells are open, which is the maximum for the server")]
         Server {
             /// The limit.
             limit: u64,
@@ -127,7 +127,7 @@ diagnostics! {
             details: { "scope": "server", "terminal.max_shells_total": limit },
         },
         /// It did not begin.
-        #[error("the shell did not start in time")]
+        #[error("the shell did not start before the timeout")]
         NotStarted => {
             code: ExecError,
             hint: "try again; an administrator runs fileshed doctor",

@@ -91,7 +91,7 @@ pub(super) fn attend_line(
                 job.kill();
             } else {
                 line.remark(&format!(
-                    "stopped after {minutes} minutes, as long as a process may run"
+                    "stopped after {minutes} minutes, the limit for a process"
                 ));
                 job.terminate();
             }

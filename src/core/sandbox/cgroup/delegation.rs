@@ -34,7 +34,7 @@ pub enum NotDelegated {
     #[error("its control group is not writable")]
     NotWritable,
     /// The server is not alone.
-    #[error("its control group has other processes too")]
+    #[error("its control group also has other processes")]
     Shared,
     /// It failed for another reason.
     #[error("the kernel gave no control group: {0}")]
@@ -43,7 +43,7 @@ pub enum NotDelegated {
 
 impl NotDelegated {
     /// Advice for administrators on how to get them.
-    pub const REMEDY: &str = "to bound them together, give the server a control group of its own: \
+    pub const REMEDY: &str = "to limit them together, give the server a control group of its own: \
         Delegate=memory pids in a unit of systemd, --security-opt writable-cgroups=true in Docker 28 \
         or later";
 }

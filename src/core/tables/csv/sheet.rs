@@ -21,7 +21,7 @@ use crate::work::DatabaseError;
 const BEGINNINGS: [&[u8]; 2] = [b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"];
 
 /// Said of a workbook that only its password opens.
-pub const ENCRYPTED: &str = "it is encrypted: only its password opens it";
+pub const ENCRYPTED: &str = "it is encrypted and opens only with its password";
 
 /// The last day of Excel, counted from 1900 and from 1904.
 const LAST_DAYS: [f64; 2] = [2_958_465.0, 2_957_003.0];
@@ -163,7 +163,7 @@ impl Workbook {
         if let Some(first) = unsaved.first() {
             notes.push(format!(
                 "{} cell(s) hold a formula without a saved result and are empty, the first is {first}: \
-                 a spreadsheet program that saves the file puts the results in",
+                 open and save the file in a spreadsheet program to store the results",
                 unsaved.len()
             ));
         }

@@ -324,7 +324,7 @@ impl CsvSource {
         if text[..count].contains(&0) {
             if !is_text_but_for_nul(&text[..count]) {
                 return Err(invalid(
-                    "it holds NUL characters, so it is no text".to_owned(),
+                    "it has NUL characters, so it is not text".to_owned(),
                 ));
             }
             let mut kept = 0;
@@ -381,7 +381,7 @@ impl Read for CsvSource {
         self.given += count as u64;
         if self.given > ROW {
             return Err(invalid(format!(
-                "a row has more than {} MiB: is a quote never closed?",
+                "a row has more than {} MiB: check for a quote that is not closed",
                 ROW >> 20
             )));
         }

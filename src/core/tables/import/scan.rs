@@ -114,7 +114,7 @@ impl Scan {
         {
             return Err(DatabaseError::CsvUnreadable {
                 line: Some(line),
-                reason: "a quote opens there and never closes".to_owned(),
+                reason: "a quote opens there and is not closed".to_owned(),
             });
         }
         if count == 0 {

@@ -14,7 +14,7 @@ const LONGEST: u64 = 8192;
 pub fn substitute(expression: &str, names: &[&str]) -> Result<Vec<String>, String> {
     let (old, new, flags) = parts(expression).ok_or(
         "only one substitution such as `s/old/new/` is accepted, with the flags g and i, and no \
-        other perl",
+        other Perl code",
     )?;
     if let Some(flag) = flags.chars().find(|flag| !"gi".contains(*flag)) {
         return Err(format!("`{flag}` is none of the flags g and i"));
@@ -114,7 +114,7 @@ fn pieces(text: &str, pattern: &CompiledPattern<'_>) -> Result<Vec<TemplatePiece
 fn no_group(text: &str) -> String {
     let sign: String = text.chars().take(1).collect();
     format!(
-        "`{text}` refers to no group of the pattern, and there are no variables: write `\\{sign}` for the character"
+        "`{text}` does not refer to a group of the pattern, and there are no variables: write `\\{sign}` for the character"
     )
 }
 
@@ -122,7 +122,7 @@ fn reason(error: TextError) -> String {
     match error {
         TextError::InvalidPattern { reason, .. } => format!("its pattern is not valid: {reason}"),
         TextError::ExpensivePattern { reason, .. } => {
-            format!("its pattern takes too much: {reason}")
+            format!("its pattern is too expensive: {reason}")
         }
         TextError::TooLarge { limit } => format!("a name would have more than {limit} bytes"),
         other => other.to_string(),

@@ -139,7 +139,7 @@ pub enum EntryFault {
     #[error("has an absolute path")]
     Absolute,
     /// It goes up.
-    #[error("climbs out by `..`")]
+    #[error("leads out of the directory with `..`")]
     Climbs,
     /// NUL, where names end for others.
     #[error("holds the control character U+{:04X} in its name", u32::from(*character))]
@@ -151,7 +151,7 @@ pub enum EntryFault {
     #[error("has a name or path that is too long")]
     TooLong,
     /// Its name is kept for the server.
-    #[error("has a name that is kept for the server")]
+    #[error("has a name that is reserved for the server")]
     Protected,
     /// Its name is empty.
     #[error("has no name")]
@@ -166,7 +166,7 @@ pub enum EntryFault {
     #[error("overlaps another entry or the directory of the archive")]
     Overlaps,
     /// It has more bytes than the archive says.
-    #[error("unpacks to more than the {declared} bytes that the archive says")]
+    #[error("unpacks to more than the {declared} bytes that the archive declares")]
     Larger {
         /// The size that the archive declares.
         declared: u64,
@@ -211,7 +211,7 @@ fn archive() -> ZonePath {
     ZonePath::found("a.zip".to_owned())
 }
 
-const AGAIN: &str = "get the archive again; it did not arrive whole";
+const AGAIN: &str = "get the archive again; it is not complete";
 
 /// The call that shows what is in an archive.
 fn entries(archive: &ZonePath) -> Hint {

@@ -133,8 +133,8 @@ diagnostics! {
         #[error("the zone uploads is read-only")]
         Readonly => {
             code: ZoneReadonly,
-            hint: "uploads can be read and deleted; shed_copy takes a file to storage, \
-                where it can be changed; new files go into storage or documents, named in `zone`",
+            hint: "uploads can be read and deleted; shed_copy copies a file to storage, where it \
+                   can be changed; put new files into storage or documents, named in `zone`",
             details: { "zone": "uploads" },
         },
         /// The credential only reads.
@@ -146,7 +146,8 @@ diagnostics! {
     }
 }
 
-const ZONES: &str = "give `zone`: storage for free work, documents for versioned files, uploads for what this conversation brought in, group for files of a group, which `group` names";
+const ZONES: &str = "give `zone`: storage for free work, documents for versioned files, uploads \
+                     for files of this conversation, group for files of a group, named in `group`";
 
 /// Returns the zone that was probably meant.
 fn meant(parameter: &str, zone: &str) -> Hint {

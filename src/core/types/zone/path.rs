@@ -385,11 +385,11 @@ diagnostics! {
             name: String = ".lfsig".into(),
         } => {
             code: ProtectedPath,
-            hint: "choose another name; this one is kept for the server",
+            hint: "choose another name; this one is reserved for the server",
             details: { "parameter": parameter, "path": path },
         },
         /// `.git`, in which the server keeps history.
-        #[error("parameter `{parameter}` touches git's own files: `{path}`")]
+        #[error("parameter `{parameter}` is inside git's own directory: `{path}`")]
         Git {
             /// The parameter at fault.
             parameter: &'static str,
@@ -422,7 +422,7 @@ diagnostics! {
             details: { "parameter": parameter, "path": path },
         },
         /// A name that belongs to a database, from somebody who may not write it.
-        #[error("parameter `{parameter}` is named as what belongs to a database: `{path}`")]
+        #[error("parameter `{parameter}` has the name of a database journal: `{path}`")]
         Journal {
             /// The parameter at fault.
             parameter: &'static str,
@@ -430,8 +430,8 @@ diagnostics! {
             path: String = "a.db-wal".into(),
         } => {
             code: ProtectedPath,
-            hint: "use another name: SQLite takes files that end with -journal, -wal or -shm into the \
-                database beside them",
+            hint: "use another name: SQLite applies files that end in -journal, -wal or -shm to \
+                   the database beside them",
             details: { "parameter": parameter, "path": path },
         },
         /// The zone's root, where something inside it is needed.
@@ -508,7 +508,7 @@ fn history() -> Hint {
     let log = NextCall::here("shed_exec")
         .with("cmd", "git")
         .with("args", vec!["log", "--oneline"]);
-    Hint::new("history is kept for you: every change is a commit")
+    Hint::new("the server keeps the history, with a commit for every change")
         .or("read it with ")
         .call(log)
 }

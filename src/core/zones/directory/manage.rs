@@ -113,14 +113,15 @@ diagnostics! {
             hint: "see `fileshed group --help`",
         },
         /// The id or name of another group.
-        #[error("a group has the id or name `{0}` already")]
+        #[error("a group with the id or name `{0}` already exists")]
         Taken(name: String) => {
             code: InvalidParameter,
             hint: "see `fileshed group --help`",
         },
         /// No name for a group.
         #[error(
-            "`{0}` cannot be the name of a group: 1 to 256 bytes without slashes and control characters, no blanks at the ends"
+            "`{0}` cannot be the name of a group: give 1 to 256 bytes without slashes and control \
+             characters, and without blanks at the ends"
         )]
         Name(name: String) => {
             code: InvalidParameter,

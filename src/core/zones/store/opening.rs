@@ -160,27 +160,30 @@ fn loss_in(data: &Root, settings: &Settings, part: DataPart) -> Result<String, E
             let users = tenants(USERS)?;
             let names = match settings.namespace {
                 NamespaceStyle::Hmac => format!(
-                    "the {users} directories of users below `{USERS}` keep their files, and nobody \
-                     finds them: every user begins with an empty workspace, and an administrator \
-                     moves the files by hand"
+                    "the {users} directories of users below `{USERS}` keep their files, but no \
+                     user has access to them: every user begins with an empty workspace, and an \
+                     administrator moves the files by hand"
                 ),
                 NamespaceStyle::Plain => {
-                    format!("the {users} directories of users below `{USERS}` are found as before")
+                    format!(
+                        "the {users} directories of users below `{USERS}` remain those of their \
+                         users"
+                    )
                 }
             };
             format!(
-                "{names}; links that were made do not work any more; `uploads` of conversations \
-                 whose id is no plain name begin empty"
+                "{names}; existing links no longer work; `uploads` of conversations whose id is \
+                 not a plain name begin empty"
             )
         }
         DataPart::Registry => {
             let groups = tenants(GROUPS)?;
             format!(
-                "personal tokens, links, locks of locked edits, who is suspended, and the groups \
-                 that `fileshed group` made, with their members; in {groups} groups below \
-                 `{GROUPS}` who owns which file, and its mode; what is in bins, which are emptied; quotas \
-                 of single users and groups; changes that a crash interrupted are not repaired. The \
-                 files of all users and groups, and their history, stay"
+                "personal tokens, links, locks of edits, suspensions, and the groups of `fileshed \
+                 group` with their members; in {groups} groups below `{GROUPS}` the owners and \
+                 modes of files; the entries of bins, which are emptied; quotas of single users \
+                 and groups; changes that a crash interrupted are not repaired. The files of all \
+                 users and groups, and their history, stay"
             )
         }
     })
@@ -225,8 +228,8 @@ diagnostics! {
         #[error("there is no store")]
         None => {
             code: InternalApiError,
-            hint: "`fileshed serve` makes one; is the directory the one that is meant? \
-                --storage-base-path names another",
+            hint: "`fileshed serve` creates one; if this is the wrong directory, give \
+                the right one with --storage-base-path",
         },
         /// A part is gone or empty beside what was made with it.
         #[error("`{}` is lost: it is missing or empty, and the data directory was in use", part.file())]
@@ -236,8 +239,8 @@ diagnostics! {
         } => {
             code: InternalApiError,
             hint: format!(
-                "nothing was made or changed; restore `{}` from a backup, and start again; without a \
-                 backup, `fileshed data accept-loss {}` says what is lost and goes on without it",
+                "nothing was changed; restore `{}` from a backup, and start again; without a \
+                 backup, `fileshed data accept-loss {}` lists the loss and continues without it",
                 part.file(),
                 part.as_str()
             ),
@@ -249,15 +252,16 @@ diagnostics! {
         )]
         LostDatabase => {
             code: InternalApiError,
-            hint: "nothing was made or changed; is it the database that is meant? `fileshed registry copy \
-                --from file --to setting` brings what a file beside the data holds; else restore the \
-                database from a backup, or see with `fileshed data accept-loss registry` what is lost",
+            hint: "nothing was changed; check that `registry` names the right database; `fileshed \
+                   registry copy --from file --to setting` copies a registry file beside the data; \
+                   otherwise restore the database from a backup, or list the loss with `fileshed \
+                   data accept-loss registry`",
         },
         /// The source of a copy has no registry.
         #[error("there is no registry to copy")]
         NoRegistry => {
             code: InternalApiError,
-            hint: "name with --from where it is: file, setting, or the address of a database",
+            hint: "name its place with --from: file, setting, or the URL of a database",
         },
         /// The directory has users' directories, but neither pepper nor registry to tell whose.
         #[error(
@@ -267,13 +271,13 @@ diagnostics! {
         UnknownUsers => {
             code: InternalApiError,
             hint: format!(
-                "restore `{PEPPER_FILE}` and `{}` from a backup; a tree of the original Fileshed is \
-                 taken over with `namespace = \"plain\"`",
+                "restore `{PEPPER_FILE}` and `{}` from a backup; to use a tree of the original \
+                 Fileshed, set `namespace = \"plain\"`",
                 fileshed_registry::FILE_NAME
             ),
         },
         /// A part is as it should be.
-        #[error("the {} is there and can be used: nothing is lost", part.as_str())]
+        #[error("the {} exists and can be used: nothing is lost", part.as_str())]
         NotLost {
             /// Which part.
             part: DataPart = DataPart::Pepper,
@@ -282,7 +286,7 @@ diagnostics! {
             hint: "start the server with `fileshed serve`",
         },
         /// Another process has the data directory open.
-        #[error("another fileshed has this data directory open")]
+        #[error("another fileshed process has this data directory open")]
         InUse => {
             code: InternalApiError,
             hint: "stop it first",

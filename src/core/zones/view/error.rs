@@ -8,7 +8,7 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum ViewError {
         /// No file can be there.
-        #[error("`{path}` is not in a place that holds files")]
+        #[error("`{path}` is outside the directories for files")]
         NoZone {
             /// Which parameter.
             parameter: &'static str = "path",
@@ -26,17 +26,17 @@ diagnostics! {
             details: { "parameter": parameter, "path": path },
         },
         /// A group that the caller is not in.
-        #[error("there is no `{0}`: no group of yours is called so")]
+        #[error("there is no `{0}`: you are in no group with this name")]
         NoGroup(path: String = "/groups/tema".to_owned()) => {
             code: FileNotFound,
             hint: listing("/groups"),
             details: { "path": path },
         },
         /// A chat of which the caller has no uploads.
-        #[error("there is no `{0}`: no chat of yours that has uploads is called so")]
+        #[error("there is no `{0}`: you have no chat with this name that has uploads")]
         NoChat(path: String = "/uploads/5c9a/a.csv".to_owned()) => {
             code: FileNotFound,
-            hint: "/uploads lists the chats that have some",
+            hint: "/uploads lists the chats that have uploads",
             details: { "path": path },
         },
         /// The directory of a chat, or what would be one.
@@ -46,8 +46,8 @@ diagnostics! {
         )]
         Chat(path: String = "/uploads/a.csv".to_owned()) => {
             code: ZoneForbidden,
-            hint: "name a file in it: /uploads/<chat>/<file>, where the chat has uploads; what \
-                belongs to no chat goes to /uploads/default/<file>",
+            hint: "name a file in it: /uploads/<chat>/<file>, for a chat that has uploads, or \
+                /uploads/default/<file> for a file without a chat",
             details: { "path": path },
         },
         /// A directory that is there for everybody.
@@ -58,7 +58,7 @@ diagnostics! {
             details: { "path": path },
         },
         /// A place where this cannot be changed.
-        #[error("`{0}` can be read, and not changed")]
+        #[error("`{0}` is read-only")]
         ReadOnly(path: String = "/uploads/a.csv".to_owned()) => {
             code: ZoneReadonly,
             hint: "change a copy below /storage or /documents",
@@ -79,7 +79,7 @@ diagnostics! {
             details: { "path": path },
         },
         /// The destination exists already.
-        #[error("there is something at `{0}` already")]
+        #[error("`{0}` already exists")]
         Exists(path: String = "/storage/a.md".to_owned()) => {
             code: FileExists,
             hint: "choose another name, or delete it first",
@@ -89,7 +89,7 @@ diagnostics! {
         #[error("there is no directory `{0}` to move to")]
         NoParent(path: String = "/storage/notes".to_owned()) => {
             code: InvalidPath,
-            hint: "make it first, or name one that is there",
+            hint: "create it first, or name one that exists",
             details: { "path": path },
         },
     }

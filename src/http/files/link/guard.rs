@@ -135,7 +135,7 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     enum PasswordError {
         /// None came.
-        #[error("this link opens with a password")]
+        #[error("this link needs a password")]
         Missing => {
             code: Unauthorized,
             hint: HOW,

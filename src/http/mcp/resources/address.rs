@@ -123,7 +123,7 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     enum AddressError {
         /// It is not a URI of this server.
-        #[error("`{address}` is no address of a file here")]
+        #[error("`{address}` is not the address of a file on this server")]
         Unknown { address: String = "file:///etc/passwd".to_owned() } => {
             code: InvalidPath,
             hint: "addresses are fileshed://storage/path, also with uploads or documents, and \

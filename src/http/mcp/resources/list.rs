@@ -143,10 +143,10 @@ impl ResourcePage {
 diagnostics! {
     /// A cursor that no page had.
     #[derive(Debug, thiserror::Error)]
-    #[error("`cursor` is none that resources/list gave")]
+    #[error("`cursor` does not come from resources/list")]
     struct CursorError => {
         code: InvalidParameter,
-        hint: "begin without a cursor, then send nextCursor as it came",
+        hint: "begin without a cursor, then send the nextCursor of the answer",
         details: { "parameter": "cursor" },
     }
 }

@@ -89,7 +89,7 @@ fn what_is_too_large_to_be_kept_is_said() {
         .expect("a message")
         .to_owned();
     assert!(
-        message.contains("`large` before could not be kept"),
+        message.contains("content of `large` could not be kept"),
         "{message}"
     );
     assert!(kept_sizes(&app).is_empty());

@@ -105,7 +105,7 @@ fn open_files_that_a_command_lacks_are_said_beside_its_words() {
     let answer = exec(&client, "storage", "paste", &["xa*"]);
     assert_ne!(answer.data()["returncode"], 0);
     let message = answer.body["message"].as_str().unwrap();
-    assert!(message.contains("256 files open"), "{}", answer.text);
+    assert!(message.contains("256 open files"), "{}", answer.text);
     // A command that fails for another reason names no limit.
     let answer = exec(&client, "storage", "paste", &["missing"]);
     let message = &answer.body["message"];

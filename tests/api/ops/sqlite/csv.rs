@@ -596,7 +596,8 @@ fn rows_that_lose_values_are_told() {
         (
             "remark\nall fine\nwell, mostly\n\nno, not, sorry\n",
             Some(
-                "2 row(s) have more fields than there are columns and were cut: what is behind the last column of row 2, 3 is not stored",
+                "2 row(s) have more fields than there are columns and were cut: the fields after \
+                 the last column of row 2, 3 are not stored",
             ),
         ),
         ("a,b\n1,2,,\n3,4\n", None),
@@ -783,13 +784,13 @@ fn values_are_added_as_the_table_has_them() {
             "Datum;Preis\n05.01.2026;1,5\n",
             "Datum;Preis\n06.01.2026;k.A.\n07.01.2026;2,5\n",
             json!([1.5, "k.A.", 2.5]),
-            "Preis: 1 value(s) are no numbers and stay text, such as \"k.A.\"",
+            "Preis: 1 value(s) are not numbers and stay text, such as \"k.A.\"",
         ),
         (
             "Datum;Preis\n05.01.2026;2\n",
             "Datum;Preis\n06.01.2026;9007199254740993\n07.01.2026;\n07.01.2026;?\n07.01.2026;!\n",
             json!([2, "9007199254740993", null, "?", "!"]),
-            "Preis: 2 value(s) are no numbers and stay text, such as \"?\"",
+            "Preis: 2 value(s) are not numbers and stay text, such as \"?\"",
         ),
         (
             "Datum,Preis\n05.01.2026,1.5\n",

@@ -157,7 +157,7 @@ fn what_does_not_fit_stays_and_the_output_says_so() {
         .expect("entries");
     assert_eq!(entry["type"], "stderr", "{answer}");
     let said = written(&answer, "stderr");
-    assert!(said.contains("what it wrote stays"), "{said}");
+    assert!(said.contains("the files that it wrote stay"), "{said}");
     let call = |operation: &str, path: &str| {
         let arguments = json!({"zone": "storage", "path": path, "content": "x"});
         client.call(operation, &arguments)

@@ -194,7 +194,7 @@ fn what_would_write_history_says_the_way_that_works() {
     ] {
         let answer = line_as_it_ends(&client, "/documents", command);
         let said = written(&answer, "stderr");
-        let advice = "nothing is to be added or committed: `git restore --source=REV PATH`";
+        let advice = "so do not add or commit: `git restore --source=REV PATH`";
         assert_eq!(said.matches(advice).count(), 1, "{command}: {answer}");
         assert!(references().starts_with(&before), "{command}");
         assert_sound(&client, &repository);
@@ -202,7 +202,7 @@ fn what_would_write_history_says_the_way_that_works() {
     // A reset changes files, which is recorded like any other change.
     let answer = line_as_it_ends(&client, "/documents", "git reset -q --hard HEAD~1");
     assert!(
-        written(&answer, "stderr").contains("nothing is to be"),
+        written(&answer, "stderr").contains("do not add or commit"),
         "{answer}"
     );
     assert_sound(&client, &repository);
@@ -268,5 +268,5 @@ fn a_shell_sees_what_is_committed_while_it_is_open() {
         typing.until("\nseen\r\n");
     }
     typing.type_in("git restore --source=HEAD~3 'ä b.md' && cat 'ä b.md' && git tag x\n");
-    typing.until("nothing is to be added or committed");
+    typing.until("so do not add or commit");
 }

@@ -180,7 +180,7 @@ fn what_is_undone_when_the_shell_falls_quiet_is_said_there() {
     client.call("shed_lockedit_open", &place).data();
     let (_, mut shell) = shell(&app, "ada", "c1");
     shell.type_in("echo after > /documents/a.txt\n");
-    shell.until("`a.txt` is open for a locked edit: what was done to it is undone");
+    shell.until("`a.txt` is open for a locked edit: its changes were undone");
     // The shell is still there.
     shell.type_in("cat /documents/a.txt\n");
     shell.until("\nbefore\r\n");

@@ -20,8 +20,9 @@ diagnostics! {
             name: String = "LD_PRELOAD".to_owned(),
         } => {
             code: InvalidParameter,
-            hint: "leave it out: the search path, the home, the temporary directory and the proxy are \
-                the server's, and no variable makes programs load something or start others",
+            hint: "leave it out: the server sets the search path, the home, the temporary \
+                   directory and the proxy, and refuses variables that make programs load or start \
+                   other code",
             details: { "parameter": "env", "name": name },
         },
         /// No variable can have this name or this value.
@@ -31,8 +32,8 @@ diagnostics! {
             name: String = "a b".to_owned(),
         } => {
             code: InvalidParameter,
-            hint: "a name has letters, digits and underscores and begins with no digit; neither name \
-                nor value has a NUL character",
+            hint: "a name has letters, digits and underscores and does not begin with a digit; \
+                neither name nor value has a NUL character",
             details: { "parameter": "env", "name": name },
         },
     }

@@ -114,14 +114,13 @@ fn enter(
     let undone = put_back(names.zone, locked, &permit);
     let refused = permit.finish()?.refused;
     let (put_right, undone) = (put_right?, undone?);
-    let removed = put_right
-        .removed
-        .iter()
-        .map(|path| format!("fileshed: `{path}` was removed: this name is kept for the server"));
+    let removed = put_right.removed.iter().map(|path| {
+        format!("fileshed: `{path}` was removed: this name is reserved for the server")
+    });
     let renamed = put_right.renamed.iter();
     let renamed = renamed.map(|renamed| format!("fileshed: {renamed}"));
     let undone = undone.iter().map(|path| {
-        format!("fileshed: `{path}` is open for a locked edit: what was done to it is undone")
+        format!("fileshed: `{path}` is open for a locked edit: its changes were undone")
     });
     Ok((refused, removed.chain(renamed).chain(undone).collect()))
 }
