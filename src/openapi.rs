@@ -79,7 +79,7 @@ fn security_schemes() -> Value {
             "name": "X-User-Id",
             "description": "The user for whom a service key calls.",
         },
-        "session": bearer("What a user is signed in to Open WebUI with: the cookie `token` there."),
+        "session": bearer("The session of a user of Open WebUI: its cookie `token`."),
     })
 }
 
@@ -148,9 +148,9 @@ fn responses(entry: &OperationTool) -> Map<String, Value> {
             "type": "object",
             "required": ["success", "data", "message"],
             "properties": {
-                "success": {"type": "boolean", "const": true, "description": "True: the call was done."},
+                "success": {"type": "boolean", "const": true, "description": "True: the call succeeded."},
                 "data": (entry.response_schema)(),
-                "message": {"type": "string", "description": "What was done, in a sentence."},
+                "message": {"type": "string", "description": "The effect of the call, in a sentence."},
             },
         }}},
     });
@@ -184,12 +184,12 @@ fn failure() -> Value {
             "success": {"type": "boolean", "const": false, "description": "False: the call failed."},
             "error": {
                 "type": "object",
-                "description": "What went wrong, and what to do about it.",
+                "description": "The failure and the next step.",
                 "required": ["code", "message", "details", "hint"],
                 "properties": {
                     "code": {"type": "string", "enum": codes, "description": "The kind of failure; it never changes."},
-                    "message": {"type": "string", "description": "What went wrong, with the values that matter."},
-                    "details": {"type": "object", "description": "These values by name; which, depends on the code."},
+                    "message": {"type": "string", "description": "The failure, with the values that matter."},
+                    "details": {"type": "object", "description": "These values by name, depending on the code."},
                     "hint": {"type": "string", "description": "The next call to make."},
                 },
             },

@@ -17,7 +17,7 @@ const GROUPS: &[Tag] = &[
     ),
     (
         "Commands",
-        "Programs in the user's zone, held by the kernel.",
+        "Programs in the user's zone, confined by the kernel.",
         "exec allowed_commands",
     ),
     (
@@ -26,11 +26,7 @@ const GROUPS: &[Tag] = &[
         "sqlite",
     ),
     ("Archives", "ZIP files.", "zip unzip zipinfo"),
-    (
-        "History",
-        "What was changed, and how to take it back.",
-        "history undo",
-    ),
+    ("History", "List changes and undo them.", "history undo"),
     (
         "Between zones",
         "Copy and move from one zone to another, and fetch what is attached to a chat.",
@@ -39,30 +35,30 @@ const GROUPS: &[Tag] = &[
     ),
     (
         "Links",
-        "Addresses that open without a credential.",
+        "Links that open without a credential.",
         "link_create link_list link_delete",
     ),
     (
         "Groups",
-        "What several users share, and whose it is.",
+        "Files that several users share, and their owners.",
         "group_list group_info group_set_mode group_chown",
     ),
     (
         "Locked edits",
-        "A working copy that nobody disturbs.",
+        "A working copy that nobody else changes.",
         "lockedit_open lockedit_exec lockedit_overwrite lockedit_save lockedit_cancel force_unlock",
     ),
     (
         "Help and upkeep",
-        "What there is, what it takes, and cleaning up.",
+        "Guides, limits, space used, and cleaning up.",
         "help parameters stats maintenance",
     ),
     (
         "Files in and out",
-        "Whole files, as they are. No tools of a model.",
+        "Whole files. These are not tools for a model.",
         "",
     ),
-    ("Server", "For programs that watch it.", ""),
+    ("Server", "For monitoring.", ""),
 ];
 
 /// The group of an operation.

@@ -11,7 +11,7 @@ use super::prelude::*;
 /// `shed_convert`
 pub struct Convert;
 
-/// The file, and what it becomes.
+/// The file and its target.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of both files
@@ -33,14 +33,14 @@ pub struct Request {
 pub struct Response {
     /// Path of the source.
     source: String,
-    /// Zone of the source, where it is another one.
+    /// Zone of the source, if it is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     source_zone: Option<&'static str>,
     /// Path of the new file.
     path: String,
     /// Bytes of the new file.
     size: u64,
-    /// `true` if it took the place of a file.
+    /// `true` if it replaced a file.
     replaced: bool,
 }
 

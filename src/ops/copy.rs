@@ -18,17 +18,17 @@ pub(super) const FROM: &str = "from";
 /// The parameter that names the new place.
 const TO: &str = "to";
 
-/// From where to where.
+/// Both paths.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone and path
     from: String,
-    /// New place, or its directory
+    /// New path, or directory
     to: String,
     /// Remove the source
     #[serde(default)]
     r#move: bool,
-    /// Replace what is there
+    /// Replace if it exists
     #[serde(default)]
     overwrite: bool,
     /// Commit message
@@ -40,9 +40,9 @@ pub struct Request {
 pub struct Response {
     /// Address that was copied or moved.
     from: String,
-    /// Address of what arrived.
+    /// Address of the result.
     to: String,
-    /// Commit that holds the change; absent where no history changed.
+    /// Commit of the change; absent if no history changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     commit: Option<String>,
 }

@@ -11,7 +11,7 @@ use super::vocabulary::{PersonalZone, write_mode};
 /// `shed_copy_to_group`
 pub struct CopyToGroup;
 
-/// From where to where.
+/// Both paths.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of the source
@@ -25,10 +25,10 @@ pub struct Request {
     dest_path: String,
     /// Commit message
     message: Option<String>,
-    /// Write mode; default as the server has it
+    /// Write mode; default: the server's
     #[schema(value_type = Option<WriteMode>)]
     mode: Option<String>,
-    /// Replace what is there
+    /// Replace if it exists
     #[serde(default)]
     overwrite: bool,
 }

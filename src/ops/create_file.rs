@@ -33,7 +33,7 @@ pub struct Request {
     /// Kind of content
     #[schema(default = "text")]
     file_type: Option<ContentKind>,
-    /// Of bytes, and means them
+    /// Encoding; implies bytes
     #[schema(default = "hex", value_type = Option<ContentFormat>)]
     content_format: Option<String>,
     /// For the commit

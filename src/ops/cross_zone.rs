@@ -83,7 +83,7 @@ impl<T: BetweenZones> Operation for T {
     }
 }
 
-/// From where to where, with a history on one side.
+/// Both paths, with a history on one side.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// File or directory
@@ -92,7 +92,7 @@ pub struct Request {
     pub(super) dest: String,
     /// Commit message
     pub(super) message: Option<String>,
-    /// Replace what is there
+    /// Replace if it exists
     #[serde(default)]
     pub(super) overwrite: bool,
 }
@@ -106,7 +106,7 @@ pub struct Response {
     destination: String,
     /// Bytes of all files.
     size: u64,
-    /// Commit that holds the change; absent where no history changed.
+    /// Commit of the change; absent if no history changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     commit: Option<String>,
 }

@@ -22,7 +22,7 @@ pub struct Request {
     message: Option<String>,
     /// For zone group
     group: Option<String>,
-    /// Bring it back
+    /// Restore it
     #[serde(default)]
     restore: bool,
 }
@@ -32,10 +32,10 @@ pub struct Request {
 pub struct Response {
     /// Zone from which it was removed.
     zone: &'static str,
-    /// Path of what was removed.
+    /// Path of the removed entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     deleted: Option<String>,
-    /// Path of what came back, with `restore`.
+    /// Path of the restored entry, with `restore`.
     #[serde(skip_serializing_if = "Option::is_none")]
     restored: Option<String>,
     /// `true` if a directory.

@@ -70,11 +70,11 @@ pub struct Response {
     command: String,
     /// Arguments as they were given, before globs were expanded.
     args: Vec<String>,
-    /// Standard output as text, unless a file took it.
+    /// Standard output as text, unless it went to a file.
     stdout: String,
-    /// Standard error as text, unless a file or standard output took it.
+    /// Standard error as text, unless it went to a file or to standard output.
     stderr: String,
-    /// Exit status; negative when a signal ended the command.
+    /// Exit status; negative if a signal ended the command.
     returncode: i32,
     /// `true` if part of the output is missing.
     truncated: bool,

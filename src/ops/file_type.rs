@@ -24,13 +24,13 @@ pub struct Request {
 /// The type.
 #[derive(Default, Serialize, ToSchema)]
 pub struct Response {
-    /// Path of what was looked at.
+    /// Path of the file or directory.
     path: String,
     /// Kind: file or directory.
     r#type: &'static str,
     /// Media type, such as text/plain.
     mime: String,
-    /// Character encoding of text; binary for what is no text.
+    /// Character encoding of text; binary for other files.
     #[serde(skip_serializing_if = "Option::is_none")]
     encoding: Option<String>,
     /// The format in words.
@@ -49,8 +49,8 @@ pub struct Response {
 
 impl Operation for FileType {
     const ID: &str = "shed_file_type";
-    const SUMMARY: &str = "Tell what a file is";
-    const DOC: &str = "Tell what a file is by its content: media type, text encoding, format.";
+    const SUMMARY: &str = "Identify a file";
+    const DOC: &str = "Identify a file by its content: media type, text encoding, format.";
     const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = errors![ZONE_AND_PATH, EXISTING_FILE];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes.txt"}"#];

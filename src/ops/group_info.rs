@@ -15,7 +15,7 @@ const FILES: u64 = 500;
 /// `shed_group_info`
 pub struct GroupInfo;
 
-/// Which group, and which of its files.
+/// The group and its files.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Name or id
@@ -35,11 +35,11 @@ pub struct Response {
     name: String,
     /// Members that are known.
     members: Vec<Member>,
-    /// Members in all.
+    /// Total number of members.
     member_count: u64,
     /// Files in the order of their paths.
     files: Vec<SharedFile>,
-    /// Files in all.
+    /// Total number of files.
     total_files: u64,
     /// Bytes of all files.
     total_size: u64,

@@ -7,7 +7,7 @@ use super::prelude::*;
 /// `shed_group_list`
 pub struct GroupList;
 
-/// All of the caller's.
+/// Groups of the caller.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// The groups of the caller.

@@ -35,7 +35,7 @@ pub struct Response {
 impl Operation for GroupSetMode {
     const ID: &str = "shed_group_set_mode";
     const SUMMARY: &str = "Protect a file of a group";
-    const DOC: &str = "Say who may change your file in a group.";
+    const DOC: &str = "Set who may change your file in a group.";
     const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![PATH, EXISTING_FILE; InvalidMode, NotFileOwner];
     const EXAMPLES: &[&str] = &[r#"{"group": "team", "path": "template.md", "mode": "owner"}"#];

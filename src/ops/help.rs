@@ -44,7 +44,7 @@ const GUIDES: &[Guide] = &[
 
 const FULL: &str = "full";
 
-/// Which guide.
+/// The guide.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Topic; default the list
@@ -56,7 +56,7 @@ pub struct Request {
 pub struct Response {
     /// The guide in Markdown; without a topic, an overview.
     help: String,
-    /// Every topic with what it is about.
+    /// Every topic with its subject.
     howtos: BTreeMap<&'static str, &'static str>,
 }
 
@@ -139,7 +139,7 @@ impl Operation for Help {
     }
 }
 
-/// Every topic with what it is about.
+/// Every topic with its subject.
 pub(crate) fn topics() -> BTreeMap<&'static str, &'static str> {
     GUIDES
         .iter()

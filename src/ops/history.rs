@@ -27,7 +27,7 @@ const COMPARED: usize = 10;
 /// `shed_history`
 pub struct ListChanges;
 
-/// Which changes.
+/// The filter.
 #[derive(Clone, Deserialize, ToSchema)]
 pub struct Request {
     /// As storage/a.md or group/Team; default all yours
@@ -53,12 +53,12 @@ pub struct HistoryEntry {
     answer: String,
     /// When.
     at: String,
-    /// Name of whoever made it, if it was somebody else.
+    /// Name of the user who made it, if it was another user.
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<String>,
     /// Operation or command.
     operation: String,
-    /// Addresses of the first files, each with what became of it.
+    /// Addresses of the first files, each with its change.
     files: Vec<String>,
     /// Number of all its files.
     count: usize,
@@ -79,13 +79,13 @@ pub struct Response {
 
 impl ListChanges {
     /// Its text as a tool of other surfaces.
-    pub(crate) const DOC_OF_OTHERS: &str = "What was changed, newest first.";
+    pub(crate) const DOC_OF_OTHERS: &str = "List changes, newest first.";
 }
 
 impl Operation for ListChanges {
     const ID: &str = "shed_history";
     const SUMMARY: &str = "List changes";
-    const DOC: &str = "What was changed, newest first; in a group by all. shed_history(path=\"documents/a.md\", diff=true)";
+    const DOC: &str = "List changes, newest first; in a group by all. shed_history(path=\"documents/a.md\", diff=true)";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = errors![

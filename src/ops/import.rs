@@ -24,7 +24,7 @@ const ERRORS_MAX: usize = 20;
 /// `shed_import`
 pub struct Import;
 
-/// Which files, and where to.
+/// Files and their target.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Name or id; default all
@@ -43,7 +43,7 @@ pub struct Response {
     imported: Vec<String>,
     /// Number of these files.
     count: u64,
-    /// Files that could not be imported, and why.
+    /// Files that could not be imported, each with the reason.
     errors: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ impl ImportProgress {
 impl Operation for Import {
     const ID: &str = "shed_import";
     const SUMMARY: &str = "Import files of this conversation";
-    const DOC: &str = "List the files attached to this chat, which are in zone uploads by themselves; fetch one again that was deleted.";
+    const DOC: &str = "List the files attached to this chat; they are in zone uploads already. Fetch deleted ones again.";
     const EFFECT: Effect = Effect::REPLACES.outside();
     const ERRORS: &[Code] = errors![
         PATH, GROWTH;

@@ -29,15 +29,15 @@ pub struct Request {
     zone: Option<String>,
     /// With upload its directory
     path: Option<String>,
-    /// Instead take files
+    /// Make upload link
     #[serde(default)]
     upload: bool,
-    /// Instead all files, once
+    /// Link to all files, once
     #[serde(default)]
     workspace: bool,
     expires_hours: Option<u64>,
     password: Option<String>,
-    /// At most
+    /// Maximum
     downloads: Option<u64>,
     /// For zone group
     group: Option<String>,

@@ -5,7 +5,7 @@ use super::prelude::*;
 /// `shed_link_delete`
 pub struct LinkDelete;
 
-/// Which link.
+/// The link.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// From the list of links

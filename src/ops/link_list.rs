@@ -28,14 +28,14 @@ pub struct ListedLink {
     /// When the link ends; absent where it does not end by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
-    /// Bytes of the file as it is now; absent where it is gone.
+    /// Bytes of the file as it is now; absent if it no longer exists.
     #[serde(skip_serializing_if = "Option::is_none")]
     size_bytes: Option<u64>,
     /// Media type by the name of the file.
     content_type: &'static str,
     /// Zone of the file.
     source_zone: &'static str,
-    /// Id of the group, where the zone is one.
+    /// Id of the group, if the zone is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     source_group: Option<String>,
     /// Path of the file or directory.
@@ -45,10 +45,10 @@ pub struct ListedLink {
     /// `true` if it opens with a password only.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     password: bool,
-    /// Number of downloads after which it is used up; absent without a limit.
+    /// Number of downloads after which the link ends; absent without a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     downloads_max: Option<u64>,
-    /// Downloads that are left of them.
+    /// Downloads that are left.
     #[serde(skip_serializing_if = "Option::is_none")]
     downloads_left: Option<u64>,
 }

@@ -10,7 +10,7 @@ use super::prelude::*;
 /// `shed_lockedit_exec`
 pub struct LockeditExec;
 
-/// The file that is open, and what to run on it.
+/// The open file and the command.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Its zone
@@ -42,7 +42,7 @@ pub struct Response {
     stdout: String,
     /// Standard error as text.
     stderr: String,
-    /// Exit status; negative when a signal ended the command.
+    /// Exit status; negative if a signal ended the command.
     returncode: i32,
     /// `true` if part of the output is missing.
     truncated: bool,

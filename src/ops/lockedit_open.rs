@@ -29,7 +29,7 @@ pub struct Response {
     zone: &'static str,
     /// Path of the locked file.
     path: String,
-    /// Text of the copy; null when it is binary.
+    /// Text of the copy; null if it is binary.
     #[schema(required = true)]
     content: Option<String>,
     /// `true` if the copy is not UTF-8 text.

@@ -8,7 +8,7 @@ use super::prelude::*;
 /// `shed_lockedit_overwrite`
 pub struct LockeditOverwrite;
 
-/// The file that is open, and its new content.
+/// The open file and its new content.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Its zone
@@ -18,7 +18,7 @@ pub struct Request {
     path: String,
     /// The new text
     content: String,
-    /// Behind what is there, instead of all of it
+    /// Append instead of replacing
     #[serde(default)]
     append: bool,
     /// For zone group
@@ -43,8 +43,7 @@ pub struct Response {
 impl Operation for LockeditOverwrite {
     const ID: &str = "shed_lockedit_overwrite";
     const SUMMARY: &str = "Write the working copy of a locked file";
-    const DOC: &str =
-        "Give the working copy of an open locked edit a new content, or append to it.";
+    const DOC: &str = "Replace the content of a locked edit's working copy, or append to it.";
     const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![ZONE_AND_PATH, CHANGE, OPEN_EDIT, GROWTH; InvalidFormat];
     const EXAMPLES: &[&str] =

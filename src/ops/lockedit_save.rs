@@ -40,7 +40,7 @@ pub struct Response {
 impl Operation for LockeditSave {
     const ID: &str = "shed_lockedit_save";
     const SUMMARY: &str = "Save a locked file and unlock it";
-    const DOC: &str = "Make the working copy of a locked edit the file, and unlock it.";
+    const DOC: &str = "Save the working copy of a locked edit, and unlock the file.";
     const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![
         ZONE_AND_PATH, CHANGE, OPEN_EDIT, GROWTH;

@@ -12,7 +12,7 @@ pub struct Maintenance;
 /// Whose.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Administrators: of everybody
+    /// Administrators: all users
     #[serde(default)]
     all: bool,
 }
@@ -28,7 +28,7 @@ pub struct Response {
     orphan_editzones: Vec<String>,
     /// Ownership records of files that are gone: removed.
     orphan_ownerships: Vec<String>,
-    /// Numbers of all other users and groups, where `all` was given.
+    /// Numbers of all other users and groups, if `all` was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     others: Option<CleanupCounts>,
 }

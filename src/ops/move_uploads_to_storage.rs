@@ -6,14 +6,14 @@ use super::prelude::*;
 /// `shed_move_uploads_to_storage`
 pub struct MoveUploadsToStorage;
 
-/// From where to where; neither zone has a history.
+/// Both paths; neither zone has a history.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// File or directory in uploads
     src: String,
     /// New path in storage, with the name
     dest: String,
-    /// Replace what is there
+    /// Replace if it exists
     #[serde(default)]
     overwrite: bool,
 }

@@ -73,14 +73,14 @@ pub struct Info {
     network_upload_allowed: bool,
     /// `true` if groups are possible.
     groups_available: bool,
-    /// Whose workspace it is: shared or isolated.
+    /// Kind of workspace: shared or isolated.
     mode: &'static str,
     /// `true` if no login is needed.
     auto_login: bool,
     /// Name of the root of the compact tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     effective_root: Option<String>,
-    /// Why the workspace cannot be used.
+    /// Reason why the workspace cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     resolution_error: Option<String>,
 }

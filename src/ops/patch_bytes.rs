@@ -29,7 +29,7 @@ pub struct Request {
     position: Option<String>,
     /// First byte, from 0
     offset: Option<i64>,
-    /// Bytes to replace; default as many as content has
+    /// Bytes to replace; default: length of content
     length: Option<i64>,
     /// content is the whole file
     #[serde(default)]

@@ -43,7 +43,7 @@ pub struct Request {
     pattern: Option<String>,
     /// Any of i, m, s
     regex_flags: Option<String>,
-    /// All, not one
+    /// All matches
     #[serde(default)]
     match_all: bool,
     /// content is the whole file

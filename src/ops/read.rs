@@ -34,7 +34,7 @@ pub struct Request {
     /// First line, from 1; -9: the last 9
     #[schema(default = 1)]
     offset: Option<i64>,
-    /// Most lines
+    /// Max lines
     limit: Option<i64>,
     /// First character of the first line
     column: Option<i64>,

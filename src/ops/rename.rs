@@ -8,7 +8,7 @@ use super::prelude::*;
 /// `shed_rename`
 pub struct Rename;
 
-/// From where to where.
+/// Both paths.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Its zone

@@ -56,7 +56,7 @@ pub(super) fn of_request<O: Operation>() -> Value {
     if O::ERRORS.contains(&Code::PathStartsWithZone) {
         let mut parameter = json!({"type": "boolean"});
         if O::ID == "shed_exec" {
-            parameter["description"] = "The zone may begin paths".into();
+            parameter["description"] = "Paths may name the zone".into();
         }
         schema["properties"][ALLOW_ZONE_IN_PATH] = parameter;
     }

@@ -40,9 +40,9 @@ pub struct Request {
     limit: Option<i64>,
     /// CSV, XLSX or ODS for the rows
     output_csv: Option<String>,
-    /// CSV, XLSX or ODS to be a table, here or in uploads
+    /// CSV, XLSX or ODS to import, here or in uploads
     import_csv: Option<String>,
-    /// For an import; a workbook without it: a table each sheet
+    /// For an import; default for a workbook: one per sheet
     table: Option<String>,
     /// Of a workbook; default first
     sheet: Option<String>,

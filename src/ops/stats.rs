@@ -52,7 +52,7 @@ pub struct Response {
     storage: Space,
     /// Space of the zone documents.
     documents: Space,
-    /// Space of what was deleted and can be brought back; absent where there is no bin.
+    /// Space of the bin; absent if there is no bin.
     #[serde(skip_serializing_if = "Option::is_none")]
     bin: Option<Space>,
     /// Space of all zones, working copies and the bin, against the quota.

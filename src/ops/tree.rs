@@ -39,7 +39,7 @@ pub struct Request {
     group: Option<String>,
 }
 
-/// The drawing.
+/// The tree.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// The tree as lines of text, sizes in brackets.

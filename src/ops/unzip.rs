@@ -31,7 +31,7 @@ pub struct Request {
     src_zone: Option<String>,
     /// For zone group
     group: Option<String>,
-    /// Of old names, if they come out wrong: cp932, gbk, cp866 …
+    /// Of names, if they are wrong: cp932, gbk, cp866 …
     encoding: Option<String>,
 }
 

@@ -73,7 +73,7 @@ pub struct Response {
     /// A few lines around the change, numbered: `7:` is new, `8-` stands beside it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) lines: Option<String>,
-    /// With `dry_run`: what would change, as `diff -u` has it; nothing is written.
+    /// With `dry_run`: the changes in the form of `diff -u`; nothing is written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) diff: Option<String>,
     /// Encoding of the content: hex, base64 or raw; for bytes only.
@@ -82,7 +82,7 @@ pub struct Response {
     /// Offset that was asked for; for bytes only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) offset: Option<i64>,
-    /// Name of the group, where the zone is one.
+    /// Name of the group, if the zone is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) group: Option<String>,
     /// Mode of the file now, in a group: group, owner or `owner_ro`.

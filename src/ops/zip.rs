@@ -32,7 +32,7 @@ pub struct Request {
 /// The archive.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
-    /// Path of what was packed.
+    /// Path of the packed file or directory.
     source: String,
     /// Path of the archive.
     zip_path: String,

@@ -22,7 +22,7 @@ pub struct Request {
     path: String,
     /// For zone group
     group: Option<String>,
-    /// Of old names
+    /// Of names
     encoding: Option<String>,
 }
 
@@ -53,7 +53,7 @@ pub struct Response {
 impl Operation for Zipinfo {
     const ID: &str = "shed_zipinfo";
     const SUMMARY: &str = "List a ZIP archive";
-    const DOC: &str = "List what a ZIP archive holds, without unpacking it.";
+    const DOC: &str = "List a ZIP archive's entries, without unpacking it.";
     const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = errors![ZONE_AND_PATH, EXISTING_FILE; InvalidFormat];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes.zip"}"#];

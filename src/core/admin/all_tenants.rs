@@ -38,7 +38,7 @@ pub struct CleanupCounts {
     pub ended_uploads: u64,
     /// Deletions that were in the bin for long enough, your own too: removed.
     pub ended_deletions: u64,
-    /// Users and groups where it did not work; the log says why.
+    /// Users and groups whose cleanup failed; the log has the cause.
     pub failed: u64,
 }
 

@@ -18,7 +18,7 @@ pub struct SharedFile {
     pub path: String,
     /// Bytes of the file.
     pub size: u64,
-    /// Name or id of the owner; absent where nobody wrote the file through the server.
+    /// Name or id of the owner; absent if nobody wrote the file through the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// Write mode: group, owner or `owner_ro` (nobody).

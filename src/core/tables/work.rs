@@ -381,7 +381,7 @@ pub struct ImportInfo {
     pub rows_padded: u64,
     /// Rows with too many fields.
     pub rows_cut: u64,
-    /// Values of date columns that are no dates.
+    /// Values of date columns that are not dates.
     pub unread_dates: u64,
 }
 

@@ -41,7 +41,7 @@ pub struct Group {
     /// Id of the group.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub id: GroupId,
-    /// Name of the group, which is good for the parameter `group` too.
+    /// Name of the group, also accepted in the parameter `group`.
     pub name: String,
     /// Its purpose, as its administrator wrote it.
     pub description: String,
@@ -49,13 +49,13 @@ pub struct Group {
     pub member_count: u64,
 }
 
-/// Somebody in the group.
+/// A member of the group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Member {
     /// Id of the user.
     pub id: String,
-    /// Name of the user; absent where it is not known.
+    /// Name of the user; absent if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }

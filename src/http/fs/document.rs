@@ -32,7 +32,7 @@ pub fn document() -> Value {
             "operationId": tool.id,
             "description": tool.doc,
             "requestBody": {"content": {"application/json": {"schema": schema}}},
-            "responses": {"200": {"description": "Done, or what is wrong in `error`"}},
+            "responses": {"200": {"description": "Done, or the failure in `error`"}},
         });
         (format!("/{}", tool.id), &Method::POST, operation)
     });

@@ -160,7 +160,7 @@ pub(super) fn make(view: CallerView<'_>, request: &PathRequest) -> Result<Value,
 /// The name of `POST /files/move`.
 pub(super) const MOVE: &str = "move_entry";
 
-/// From where to where.
+/// Both paths.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct MoveRequest {
     /// File or directory.

@@ -187,9 +187,9 @@ pub(super) struct RunRequest {
     env: Option<BTreeMap<String, Value>>,
     /// Seconds to wait for the end, at most 300. Pass 30 unless it runs on its own.
     wait: Option<f64>,
-    /// Only the last so many output entries.
+    /// Only the last N output entries.
     tail: Option<u64>,
-    /// Output as it comes, one JSON object a line.
+    /// Stream output, one JSON object a line.
     #[serde(default)]
     stream: bool,
 }
@@ -279,9 +279,9 @@ pub(super) struct ProcessStatusRequest {
     process_id: String,
     /// Seconds to wait for its end, at most 300.
     wait: Option<f64>,
-    /// Entries to pass over: `next_offset` of the answer before.
+    /// Entries to skip: `next_offset` of the previous answer.
     offset: Option<u64>,
-    /// Only the last so many entries.
+    /// Only the last N entries.
     tail: Option<u64>,
 }
 

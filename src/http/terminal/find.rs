@@ -40,7 +40,7 @@ pub(super) struct GlobRequest {
     path: Option<String>,
     /// Names or directories to leave out.
     exclude: Option<Vec<String>>,
-    /// Leave out what .gitignore files say.
+    /// Skip files that .gitignore names.
     gitignore: Option<bool>,
     /// Default any.
     #[schema(inline)]
@@ -76,7 +76,7 @@ pub(super) struct GrepRequest {
     query: String,
     /// Directory or file; default: the working directory.
     path: Option<String>,
-    /// false: `query` is text as it is.
+    /// false: `query` is literal text.
     regex: Option<bool>,
     /// Default false.
     case_insensitive: Option<bool>,
@@ -84,7 +84,7 @@ pub(super) struct GrepRequest {
     include: Option<Vec<String>>,
     /// Names or directories to leave out.
     exclude: Option<Vec<String>>,
-    /// Leave out what .gitignore files say.
+    /// Skip files that .gitignore names.
     gitignore: Option<bool>,
     /// false: only names of files.
     match_per_line: Option<bool>,

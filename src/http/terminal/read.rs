@@ -27,7 +27,7 @@ pub(super) struct Request {
     start_line: Option<i64>,
     /// Last line.
     end_line: Option<i64>,
-    /// The bytes as they are.
+    /// Return the raw bytes.
     #[serde(default)]
     force_binary: bool,
 }

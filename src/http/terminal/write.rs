@@ -54,7 +54,7 @@ pub(super) const REPLACE: &str = "replace_file_content";
 pub(super) struct ReplaceRequest {
     /// File to change.
     path: String,
-    /// One after the other.
+    /// Applied in order.
     replacements: Vec<Replacement>,
 }
 
@@ -66,11 +66,11 @@ struct Replacement {
     /// New text.
     #[serde(rename = "replacement")]
     content: String,
-    /// Look from this line on.
+    /// First line to search.
     start_line: Option<i64>,
-    /// Look up to this line.
+    /// Last line to search.
     end_line: Option<i64>,
-    /// Every place, not the only one.
+    /// Replace every match.
     #[serde(default)]
     allow_multiple: bool,
 }

@@ -29,7 +29,7 @@ pub struct Response {
     /// `true` if the statement has more rows than this answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<bool>,
-    /// Rows that the statement gives in all, where that is known.
+    /// Total number of rows of the statement, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     total_rows: Option<u64>,
     /// Rows that this answer might hold.
@@ -56,16 +56,16 @@ pub struct Response {
     /// Path of the file that was imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     csv_path: Option<String>,
-    /// Zone of the imported file, where it is another one.
+    /// Zone of the imported file, if it is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     csv_zone: Option<&'static str>,
     /// Table that got the rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     table: Option<String>,
-    /// Sheet that it was, in a workbook.
+    /// Sheet of the workbook.
     #[serde(skip_serializing_if = "Option::is_none")]
     sheet: Option<String>,
-    /// Tables that the sheets of a workbook became, where they are several.
+    /// Tables that the sheets of a workbook became, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tables: Vec<SheetTable>,
     /// Rows that were imported.
@@ -83,7 +83,7 @@ pub struct Response {
 pub(super) struct SheetTable {
     /// Name of the table.
     table: String,
-    /// Sheet that it was, if it is called otherwise.
+    /// Sheet of the workbook, if it has another name.
     #[serde(skip_serializing_if = "Option::is_none")]
     sheet: Option<String>,
     /// Rows that were imported.

@@ -21,11 +21,11 @@ const SHOWN: usize = 5;
 pub struct EditFile {
     /// File
     pub path: String,
-    /// Text as it stands there, without line numbers
+    /// Exact text of the file, without line numbers
     pub old_string: String,
     /// New text
     pub new_string: String,
-    /// Every place, not the only one
+    /// Replace every match
     pub replace_all: Option<bool>,
 }
 

@@ -8,7 +8,7 @@ use crate::error::ToolError;
 use crate::provider::{Page, ProviderError};
 use crate::{Metadata, path};
 
-/// Which directory.
+/// The directory.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ListFiles {
@@ -29,7 +29,7 @@ pub struct ListAnswer {
     pub truncated: bool,
 }
 
-/// Which file.
+/// The file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct StatFile {
@@ -51,7 +51,7 @@ pub struct StatAnswer {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RemoveFile {
-    /// File, or directory with all in it
+    /// File, or directory and contents
     pub path: String,
 }
 
@@ -64,7 +64,7 @@ pub struct RemoveAnswer {
     pub path: String,
 }
 
-/// Which file.
+/// The file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct OutputFile {

@@ -24,7 +24,7 @@ pub struct GlobSearch {
     pub path: Option<String>,
     /// Names to leave out
     pub exclude: Option<Vec<String>>,
-    /// Leave out what .gitignore says
+    /// Skip files .gitignore names
     pub gitignore: Option<bool>,
 }
 

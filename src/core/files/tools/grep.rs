@@ -53,7 +53,7 @@ pub struct GrepSearch {
     pub is_regex: Option<bool>,
     /// Names to leave out
     pub exclude: Option<Vec<String>>,
-    /// Leave out what .gitignore says
+    /// Skip files .gitignore names
     pub gitignore: Option<bool>,
 }
 

@@ -26,7 +26,7 @@ pub struct ReadFile {
     pub path: String,
     /// First line, from 1
     pub offset: Option<i64>,
-    /// Most lines
+    /// Max lines
     pub limit: Option<i64>,
     /// First character of the first line
     pub column: Option<i64>,
