@@ -22,17 +22,17 @@ use crate::http::fs::call::count;
 use crate::http::{Server, pool};
 
 /// Instructions that a client may show to its model at the start.
-const INSTRUCTIONS: &str = "Files lie in zones: uploads (what is attached to the conversation), \
+const INSTRUCTIONS: &str = "Files lie in zones: uploads (files attached to the conversation), \
     storage, documents (every change is a commit), group (shared). Paths are relative to a zone, \
     never paths of your machine; roots of the client are ignored. shed_help has guides.";
 
 /// The same if all zones are one tree.
 const TREE_INSTRUCTIONS: &str = "Files lie below /storage (the home), /documents (every change is a \
-    commit), /uploads (what is attached to the conversation) and /groups/<name> (shared). These are \
+    commit), /uploads (files attached to the conversation) and /groups/<name> (shared). These are \
     never paths of your machine; roots of the client are ignored.";
 
 /// The same if there is one workspace.
-const FILES_INSTRUCTIONS: &str = "Files lie in one workspace that stays. Paths are relative to it, \
+const FILES_INSTRUCTIONS: &str = "Files are in one persistent workspace. Paths are relative to it, \
     never paths of your machine; roots of the client are ignored.";
 
 /// The caller of the requests that a handler answers.

@@ -55,10 +55,10 @@ async fn answer(State(server): State<Arc<Server>>, answer: fn(&Core) -> Value) -
 fn prompt(core: &Core) -> String {
     let settings = &core.store.settings;
     let mut text = format!(
-        "You have a computer whose files stay from chat to chat, {} MiB:\n\
+        "You have a computer whose files persist between chats, {} MiB:\n\
          - /storage: the user's home, where you begin. Keep work here.\n\
          - /documents: the user's, versioned; every change is a commit by itself, git log and git restore work.\n\
-         - /uploads: what is attached to this chat. Copy from it to change something.\n\
+         - /uploads: files attached to this chat. Copy one elsewhere to change it.\n\
          - /groups/<name>: shared with the members of a group, versioned.\n\
          - /logs: output of past commands.\n\
          Other users' files do not exist for you.",
@@ -84,7 +84,7 @@ fn prompt(core: &Core) -> String {
              exist for the file tools only.",
         );
     }
-    text + " Check the result of what you did before you report it."
+    text + " Check your results before you report them."
 }
 
 /// Programs that the description names if they are installed; it omits those that every system has.
@@ -142,8 +142,8 @@ const ADDED: usize = 12;
 /// Returns the sentence about the programs that the administrator has added; empty if there are none.
 fn added(core: &Core) -> String {
     if core.store.settings.has_any_program() {
-        return " Every program of the machine may run, and what you build or install in /storage \
-                (venv, pip, npm)."
+        return " Every program of the machine may run, and programs that you build or install in \
+                /storage (venv, pip, npm)."
             .to_owned();
     }
     let names: Vec<&str> = core.runs.programs.chosen().collect();
