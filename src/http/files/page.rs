@@ -156,11 +156,11 @@ pub(in crate::http) fn refused(language: Language, error: &Error) -> Response {
     let ask = "Bitten Sie die Person, von der Sie den Link haben, um einen neuen.";
     let (message, hint) = match (language, status) {
         (Language::German, StatusCode::NOT_FOUND) => (
-            "Er ist vielleicht abgelaufen, oder es gibt nicht mehr, wohin er führte.",
+            "Er ist vielleicht abgelaufen, oder die Datei gibt es nicht mehr.",
             ask,
         ),
         (Language::German, StatusCode::GONE) => {
-            ("Er wurde so oft benutzt, wie er benutzt werden darf.", ask)
+            ("Er wurde so oft benutzt, wie es erlaubt ist.", ask)
         }
         _ => (message, hint.as_str()),
     };

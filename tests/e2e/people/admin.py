@@ -86,7 +86,7 @@ def _end(here: World) -> None:
 
     page.click("button", "Users and groups")
     page.click("button", "Delete: bob")
-    page.see("dialog", "Remove bob for good?")
+    page.see("dialog", "Permanently remove bob?")
     check.equal("not yet", page.state("button", "Delete", "disabled"), True)
     page.write("textbox", "Type bob to confirm", "bob")
     here.clean("a deletion")

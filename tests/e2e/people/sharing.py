@@ -80,7 +80,7 @@ def guarded(world: World) -> None:
     check.equal("nobody else", web.request("GET", address).status, 401)
 
     window.open(address)
-    page.see("heading", "This link opens with a password")
+    page.see("heading", "This link needs a password")
     check.that("no name shows", "trip" not in page.text("main"))
     _looks(world, "link_password")
     page.write("textbox", "Password", "wrong horse")
@@ -270,7 +270,7 @@ def tokens(world: World) -> None:
         page.click("button", "New token")
         page.see("dialog", "New token")
         here.clean("a new token")
-        page.write("textbox", "What it is for", "backup")
+        page.write("textbox", "Purpose", "backup")
         page.click("checkbox", "May only read")
         page.click("button", "Create")
         page.see("dialog", "Personal token")

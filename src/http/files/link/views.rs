@@ -299,8 +299,8 @@ impl OpenedLink {
             String::new()
         };
         let about = language.say(
-            "Whoever gave you this link has the password, too.",
-            "Wer Ihnen diesen Link gegeben hat, hat auch das Passwort.",
+            "The person who gave you this link also has the password.",
+            "Die Person, von der Sie diesen Link haben, hat auch das Passwort.",
         );
         let content = format!(
             "<p>{about}</p>{wrong}<form method=\"post\" action=\"{}password\">\
@@ -312,8 +312,8 @@ impl OpenedLink {
             language.say("Open", "Öffnen")
         );
         let title = language.say(
-            "This link opens with a password",
-            "Dieser Link öffnet sich mit einem Passwort",
+            "This link needs a password",
+            "Dieser Link braucht ein Passwort",
         );
         let page = HtmlPage {
             status: StatusCode::UNAUTHORIZED,
