@@ -208,7 +208,12 @@ impl Drop for RequestLog {
         if !self.done {
             let (operation, request_id) = (&*self.operation, self.id.as_str());
             let latency_ms = self.clock.elapsed(self.started).as_millis() as u64;
-            tracing::info!(operation, latency_ms, request_id, "the client went away");
+            tracing::info!(
+                operation,
+                latency_ms,
+                request_id,
+                "the client closed the connection"
+            );
         }
     }
 }

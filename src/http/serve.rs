@@ -163,7 +163,7 @@ pub async fn serve(
     tokio::select! {
         () = connections.closed() => {}
         () = timer::sleep(&clock, serving.patience) => tracing::warn!("connections were cut"),
-        () = stop.received() => tracing::warn!("told twice, connections were cut"),
+        () = stop.received() => tracing::warn!("told to stop twice: connections were cut"),
     }
     watch.abort();
     Ok(())

@@ -121,7 +121,8 @@ impl OpenWebUi {
     /// Sends an event of a message. Returns `true` if it was taken.
     pub(super) fn tell(&self, key: &str, path: &str, event: &Value) -> bool {
         let told = self.client.post::<Option<bool>>(key, path, event);
-        let told = told.inspect_err(|error| tracing::debug!(%error, "the message takes no event"));
+        let told =
+            told.inspect_err(|error| tracing::debug!(%error, "the message accepts no event"));
         matches!(told, Ok(Some(true)))
     }
 
@@ -203,7 +204,7 @@ pub(super) fn stored_chat(
     chat: &str,
 ) -> Result<StoredChat, CallError> {
     let chat = client.get(key, &format!("/api/v1/chats/{chat}"));
-    chat.inspect_err(|error| tracing::debug!(%error, "the chat is not shown"))
+    chat.inspect_err(|error| tracing::debug!(%error, "the chat could not be read"))
 }
 
 /// The last answer in a conversation of this user, as a segment of a path.

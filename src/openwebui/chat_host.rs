@@ -34,7 +34,9 @@ impl ChatHost for OpenWebUi {
             .users
             .try_get_with(user.as_str().to_owned(), || self.ask_user(user, key));
         asked
-            .inspect_err(|error| tracing::debug!(%error, "it is not known whether a user is there"))
+            .inspect_err(
+                |error| tracing::debug!(%error, "the presence of a user could not be read"),
+            )
             .ok()
     }
 
@@ -49,7 +51,7 @@ impl ChatHost for OpenWebUi {
             return chats;
         }
         if let Err(error) = self.retain_gone(user, key, &mut chats) {
-            tracing::debug!(%error, "it is not known which chats are there");
+            tracing::debug!(%error, "the list of chats could not be read");
             chats.clear();
         }
         chats
@@ -68,7 +70,7 @@ impl ChatHost for OpenWebUi {
             }
             let page = self.chat_page(user, key, number);
             let page = page.inspect_err(|error| {
-                tracing::debug!(%error, "it is not known what chats are called");
+                tracing::debug!(%error, "the titles of chats could not be read");
             });
             let page = page.unwrap_or_default();
             if page.is_empty() {

@@ -217,7 +217,10 @@ impl OpenWebUiClient {
         self.breaker.record(answered);
         match answer {
             Ok(response) if !answered => {
-                tracing::debug!(status = response.status().as_u16(), "Open WebUI is away");
+                tracing::debug!(
+                    status = response.status().as_u16(),
+                    "Open WebUI is not available"
+                );
                 Err(CallError::Silent(None))
             }
             Ok(response) if response.status().is_success() => Ok(response),

@@ -82,7 +82,7 @@ impl ChatEvent {
         match client.post::<Value>(self.key.reveal(), &self.path, &self.body) {
             Ok(_) => true,
             Err(error) => {
-                tracing::debug!(%error, "Open WebUI did not take what it was to show");
+                tracing::debug!(%error, "Open WebUI did not accept a status");
                 // It may be taken another time, unless there is no such message for the caller.
                 error.is_absence()
             }

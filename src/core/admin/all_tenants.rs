@@ -65,7 +65,7 @@ impl Admin {
                 }
                 if let Err(error) = self.clean_tenant(caller, &key, &mut numbers) {
                     numbers.failed += 1;
-                    tracing::warn!(tenant = key, %error, "could not be cleaned up");
+                    tracing::warn!(tenant = key, %error, "a tenant could not be cleaned up");
                 }
             }
         }

@@ -32,7 +32,10 @@ impl Admin {
             left.extend(store.mark_unfinished());
             for tenant in left {
                 if let Err(error) = self.make_tenant_ready(&tenant) {
-                    tracing::error!(tenant, %error, "what another server left is not repaired");
+                    tracing::error!(
+                        tenant, %error,
+                        "unfinished changes of another server were not repaired"
+                    );
                 }
             }
             if store.is_taken_for_dead() {

@@ -40,11 +40,15 @@ impl Admin {
             report(self.end_old_uploads(&goes_on));
             match bin::end_deletions(store, &goes_on) {
                 Ok(0) => {}
-                Ok(deletions) => tracing::info!(deletions, "what was deleted has left the bin"),
-                Err(error) => tracing::warn!(%error, "what has ended is still in the bin"),
+                Ok(deletions) => {
+                    tracing::info!(deletions, "expired entries were removed from the bin")
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "expired entries could not be removed from the bin")
+                }
             }
             if let Err(error) = self.transfer.end_abandoned_uploads() {
-                tracing::warn!(%error, "uploads that were given up are still there");
+                tracing::warn!(%error, "abandoned uploads could not be removed");
             }
             if round % ROUNDS_A_DAY == 0 {
                 report(self.end_uploads_of_gone_chats(&goes_on));
@@ -160,7 +164,7 @@ pub fn ends_soon(zone: &Zone<'_>) -> Result<Option<Timestamp>, Error> {
 fn report(ended: Result<u64, Error>) {
     match ended {
         Ok(0) => {}
-        Ok(conversations) => tracing::info!(conversations, "uploads have ended"),
-        Err(error) => tracing::warn!(%error, "uploads that have ended are still there"),
+        Ok(conversations) => tracing::info!(conversations, "expired uploads were removed"),
+        Err(error) => tracing::warn!(%error, "expired uploads could not be removed"),
     }
 }

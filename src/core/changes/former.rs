@@ -76,7 +76,7 @@ impl Former {
             found => found?,
         };
         let copy = copy_of(zone, &entry).unwrap_or_else(|error| {
-            tracing::warn!(%error, "a file is not kept before a command");
+            tracing::warn!(%error, "a file could not be copied before a command");
             None
         });
         Ok(Self {
@@ -103,7 +103,7 @@ impl FormerFiles {
                 Ok(file) => files.push(file),
                 // The program will say so.
                 Err(error) => {
-                    tracing::debug!(%error, "a file cannot be looked at before a command");
+                    tracing::debug!(%error, "a file could not be read before a command");
                 }
             }
         }
@@ -171,7 +171,7 @@ impl FormerFiles {
                 let copy = file.copy;
                 let kept = copy.map(|copy| keep(zone, &file.path, copy, is_replaced));
                 let kept = kept.transpose().unwrap_or_else(|error| {
-                    tracing::warn!(%error, "what a command replaced is not kept");
+                    tracing::warn!(%error, "files that a command replaced could not be kept");
                     None
                 });
                 let kept = kept.flatten();

@@ -181,7 +181,10 @@ impl EndedCommand<'_> {
             return Ok(Some(start));
         }
         let tenant = self.history.tenant;
-        tracing::error!(tenant, "a command could not be judged: its history is lost");
+        tracing::error!(
+            tenant,
+            "a command could not be checked: the commit before it is lost"
+        );
         Ok(None)
     }
 }

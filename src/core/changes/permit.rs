@@ -270,7 +270,7 @@ impl<'a> Permit<'a> {
             _ => return,
         };
         if let Err(error) = moved {
-            tracing::warn!(%error, "what is known of a file did not follow it");
+            tracing::warn!(%error, "the metadata of a file was not moved with it");
         }
     }
 
@@ -349,7 +349,7 @@ impl Drop for Permit<'_> {
         let registry = &zone.store.registry;
         for row in self.binned.iter().chain(&self.brought_back) {
             if let Err(error) = zone.store.settle_bin_move(&zone.tenant, row) {
-                tracing::error!(%error, "what was to go into the bin or out of it is not settled");
+                tracing::error!(%error, "a move into or out of the bin is not completed");
                 // The next access looks where it is.
                 zone.store.leave_to_repair(&zone.tenant.key, intent);
                 return;

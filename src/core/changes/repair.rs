@@ -156,10 +156,10 @@ fn tidy(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
     roll_back(store, tenant)?;
     if let Err(error) = sweep(store, tenant) {
         // Only space is lost.
-        tracing::warn!(%error, "what a dead process staged is still there");
+        tracing::warn!(%error, "staged files of a dead process could not be removed");
     }
     if let Err(error) = store.sweep_bin(tenant) {
-        tracing::warn!(%error, "what left the bin is still there");
+        tracing::warn!(%error, "files that left the bin could not be removed");
     }
     store.visited.lock().insert(tenant.key.clone());
     Ok(())
@@ -465,7 +465,7 @@ fn repaired_ownership(
     let (tenant, zone) = (ended.history.tenant, ended.history.zone.as_str());
     store.registry.measured(tenant, zone, outcome.totals)?;
     if outcome.finished.refused.is_some() {
-        tracing::warn!(tenant, "put back what a command did");
+        tracing::warn!(tenant, "undid the changes of a command");
     }
     let done = outcome.effect.map(|effect| OwnershipChange {
         effect,

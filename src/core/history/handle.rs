@@ -116,7 +116,7 @@ pub(super) fn ignore_the_host() {
             #[expect(unsafe_code, reason = "git2 has no safe call for it")]
             let outcome = unsafe { git2::opts::set_search_path(level, "") };
             if let Err(error) = outcome {
-                tracing::warn!(%error, "the git configuration of the host is still read");
+                tracing::warn!(%error, "the git configuration of the host could not be disabled");
             }
         }
     });

@@ -106,7 +106,7 @@ pub(super) fn record(repository: &Repository, branch: &str, id: Oid) {
         Ok(())
     });
     if let Err(error) = written {
-        tracing::debug!(%error, "the last commit is not remembered");
+        tracing::debug!(%error, "the last commit could not be recorded");
     }
 }
 
@@ -182,6 +182,6 @@ pub(super) fn put_back(repository: &Repository, branch: &str, id: Oid) -> Result
     repository
         .reference(branch, id, true, "put back")
         .map_err(HistoryError::git("put back"))?;
-    tracing::warn!(place = %place.display(), %id, "a branch was lost and is put back");
+    tracing::warn!(place = %place.display(), %id, "a lost branch was restored");
     Ok(())
 }

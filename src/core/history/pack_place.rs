@@ -67,7 +67,7 @@ pub(super) struct PackPlace {
 impl Drop for PackPlace {
     fn drop(&mut self) {
         if let Err(error) = rustix::fs::flock(self.work.handle(), FlockOperation::Unlock) {
-            tracing::warn!(%error, "the lock of a packer could not be given back");
+            tracing::warn!(%error, "the lock of a packer could not be released");
         }
     }
 }

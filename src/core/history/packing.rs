@@ -67,7 +67,7 @@ pub fn pack(parent: &Root, worth: Worth, goes_on: &(dyn Fn() -> bool + Sync)) ->
         if !place.has_space_for(bytes)? {
             tracing::warn!(
                 place = %parent.location().display(),
-                "a history is not packed: the disk has too little space"
+                "a history was not packed: the disk has too little space"
             );
             break;
         }

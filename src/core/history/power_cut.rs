@@ -116,7 +116,7 @@ fn remove_damaged(repository: &Repository, place: &Path) -> std::io::Result<()> 
             if let (40, true, Ok(id)) = (id.len(), is_small, Oid::from_str(&id))
                 && object::forget_damaged(repository, id)
             {
-                tracing::warn!(place = %place.display(), %id, "an object was cut and is removed");
+                tracing::warn!(place = %place.display(), %id, "a truncated object was removed");
             }
         }
     }

@@ -112,7 +112,10 @@ impl History {
     ) -> Result<()> {
         match self.put_back(path, id, mode, staging) {
             Err(error) if error.remedy() == Remedy::Another => {
-                tracing::error!(%path, %error, "what a file was is lost: it stays as a command left it");
+                tracing::error!(
+                    %path, %error,
+                    "the earlier content of a file is lost: the file stays as a command left it"
+                );
                 Ok(())
             }
             other => other,

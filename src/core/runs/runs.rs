@@ -73,8 +73,8 @@ impl Runs {
     /// Ends the command with most watches of epoll, because the account has none left.
     pub fn end_most_watches(&self) {
         match self.zygote.end_most_watches() {
-            Ok(()) => tracing::warn!("the command with most watches of epoll is ended"),
-            Err(error) => tracing::warn!(%error, "no command is ended"),
+            Ok(()) => tracing::warn!("the command with most epoll watches was ended"),
+            Err(error) => tracing::warn!(%error, "no command could be ended"),
         }
     }
 

@@ -91,7 +91,7 @@ impl Documents for SearchedDocuments<'_> {
             read.map(|text| text.map(DocumentText::shown)).transpose()
         };
         if let Some(Err(error)) = &read {
-            tracing::debug!(%error, "a document is not searched");
+            tracing::debug!(%error, "a document could not be searched");
             if budget.unread == 0 {
                 path.clone_into(&mut budget.first);
             }

@@ -55,7 +55,9 @@ impl Reserve {
         *is_kept = false;
         match self.directory.remove_file(NAME) {
             Ok(()) => tracing::warn!("the disk is full: deletions use the space kept for them"),
-            Err(error) => tracing::error!(%error, "the space kept for deletions stays taken"),
+            Err(error) => {
+                tracing::error!(%error, "the space kept for deletions could not be released")
+            }
         }
     }
 
@@ -95,7 +97,7 @@ impl Reserve {
         }
         match self.allocate() {
             Ok(()) => *is_kept = true,
-            Err(error) => tracing::warn!(%error, "no space can be kept for deletions"),
+            Err(error) => tracing::warn!(%error, "no space could be reserved for deletions"),
         }
     }
 

@@ -491,6 +491,6 @@ fn is_full(error: &std::io::Error) -> bool {
 
 fn report(undone: &Result<(), DiskError>) {
     if let Err(error) = undone {
-        tracing::error!(%error, "something staged could not be put back or removed");
+        tracing::error!(%error, "a staged entry could not be restored or removed");
     }
 }

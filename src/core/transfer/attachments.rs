@@ -54,7 +54,7 @@ impl Transfer {
         };
         conversation.asked = Some((self.store.clock.instant(), caller.message.clone(), counts));
         conversation.unknown = came.err().map(|error| {
-            tracing::debug!(%error, "attached files did not come in");
+            tracing::debug!(%error, "attached files could not be imported");
             error.message().to_owned()
         });
     }
@@ -107,7 +107,7 @@ impl Transfer {
             if error.retry_after().is_some() || error.code() == Code::OpenwebuiApiUnavailable {
                 return Err(error);
             }
-            tracing::debug!(%error, "an attached file did not come in");
+            tracing::debug!(%error, "an attached file could not be imported");
             let refused = Refused {
                 name: file.name.clone(),
                 reason: error.message().to_owned(),

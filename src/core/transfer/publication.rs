@@ -99,7 +99,7 @@ impl Transfer {
             // A file that is not in the registry could never be withdrawn.
             let withdrawn = chat_host.withdraw(caller, &row.id);
             let _logged = withdrawn.inspect_err(|error| {
-                tracing::warn!(%error, "a file stays where it was put");
+                tracing::warn!(%error, "a file could not be deleted in Open WebUI");
             });
             entered?;
             return Err(too_many().into());
@@ -159,7 +159,7 @@ impl Transfer {
                         continue;
                     }
                     Err(error) => {
-                        tracing::debug!(%error, "files are listed as they were");
+                        tracing::debug!(%error, "the list of files could not be updated");
                         answers = false;
                     }
                 }

@@ -56,7 +56,10 @@ impl Transfer {
             match self.take_waiting(caller, path) {
                 Ok(()) => came = true,
                 Err(error) => {
-                    tracing::debug!(%error, "a waiting file did not come into its conversation");
+                    tracing::debug!(
+                        %error,
+                        "a waiting file could not be moved to its conversation"
+                    );
                 }
             }
         }

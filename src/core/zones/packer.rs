@@ -129,7 +129,10 @@ impl PackThread {
             if let Err(error) = self.pack(&key, is_quiet, stop) {
                 let (tenant, zone) = key;
                 let cause = std::error::Error::source(&error).map(ToString::to_string);
-                tracing::warn!(tenant, zone = zone.as_str(), %error, cause, "a history is not packed");
+                tracing::warn!(
+                    tenant, zone = zone.as_str(), %error, cause,
+                    "a history could not be packed"
+                );
             }
         }
     }

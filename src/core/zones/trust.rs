@@ -54,7 +54,7 @@ impl Store {
                 continue;
             }
             if let Some(reason) = self.revocation(grounds, &trust.groups(), &mut known) {
-                tracing::info!(%reason, "what runs for a user is ended");
+                tracing::info!(%reason, "the running work of a user was ended");
                 trust.end(reason);
             }
         }

@@ -163,7 +163,11 @@ impl Drop for WriteLeases {
         // The thread ends first.
         self.thread = None;
         if let Err(error) = self.shared.registry.leave_instance(&self.shared.name) {
-            tracing::warn!(%error, "others wait a moment before they write where this process did");
+            tracing::warn!(
+                %error,
+                "this server could not be removed from the registry: other servers wait for its \
+                 zones"
+            );
         }
     }
 }
@@ -256,7 +260,7 @@ impl LeaseKeeper {
     fn leave(&self, place: &str) {
         if let Err(error) = self.registry.give_lease(place, &self.name) {
             // It is given when the next round finds that others wait for it.
-            tracing::warn!(%error, "a place to write in is not given back yet");
+            tracing::warn!(%error, "a write lease could not be released yet");
         }
         self.state.lock().places.remove(place);
         self.changed.notify_all();
@@ -301,7 +305,7 @@ impl LeaseKeeper {
                 Ok(Some(LeaseNotice::Wanted(place))) => self.hand_over(&place),
                 Ok(Some(LeaseNotice::Granted(_) | LeaseNotice::Freed)) => self.tell(),
                 Err(error) => {
-                    tracing::debug!(%error, "the registry tells nothing");
+                    tracing::debug!(%error, "the registry did not answer");
                     notices = None;
                     self.clock.sleep(self.timings.listening);
                 }
@@ -323,14 +327,14 @@ impl LeaseKeeper {
                 self.alive_until.store(0, Ordering::Release);
                 if !self.taken_for_dead.swap(true, Ordering::AcqRel) {
                     tracing::error!(
-                        "this server stood still for too long: others took over its work"
+                        "this server stood still for too long: other servers took over its work"
                     );
                 }
                 self.changed.notify_all();
                 return;
             }
             Err(error) => {
-                tracing::warn!(%error, "the registry does not hear that this server lives");
+                tracing::warn!(%error, "the registry could not be told that this server is alive");
                 return;
             }
         }
@@ -341,7 +345,7 @@ impl LeaseKeeper {
             Ok(())
         });
         if let Err(error) = tidied {
-            tracing::warn!(%error, "what other servers left is not looked at");
+            tracing::warn!(%error, "the unfinished changes of other servers could not be read");
         }
         let is_idle = |place: &PlaceState| match place {
             PlaceState::Idle { since } => self.clock.elapsed(*since) > self.timings.idle,

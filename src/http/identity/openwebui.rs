@@ -165,7 +165,9 @@ impl Authenticator {
         };
         let account = match asked {
             Err(error) if signed.is_some() && error.code() == Code::OpenwebuiApiUnavailable => {
-                tracing::debug!("Open WebUI cannot be asked: the signature counts");
+                tracing::debug!(
+                    "Open WebUI does not answer: the signature of the session is accepted"
+                );
                 return Ok(by_signature());
             }
             asked => asked?,

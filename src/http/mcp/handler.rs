@@ -331,7 +331,7 @@ impl ServerHandler for McpHandler {
                 };
                 let told = subscriptions::watch(looker, None, &watched, closed(closing), tell);
                 if let Err(error) = told.await {
-                    tracing::warn!(%error, "nobody looks for changes any more");
+                    tracing::warn!(%error, "the watch for changes has stopped");
                 }
             });
         }

@@ -162,7 +162,7 @@ pub(super) async fn watch<T: Future<Output = bool>>(
         let changed = match (changed.await, parts) {
             // The client of a user's own process would not subscribe again.
             (Err(error), None) => {
-                tracing::debug!(%error, "a look for changes failed");
+                tracing::debug!(%error, "a check for changes failed");
                 continue;
             }
             (changed, _) => changed?,

@@ -229,7 +229,10 @@ fn kill_and_compare(durability: &str) {
             Wire::open(&server, "ada", "other").data("shed_maintenance", &json!({}));
         assert_eq!(cleaned["orphan_ownerships"], json!([]), "round {round}");
         repairs += server.log().matches("repaired a zone").count();
-        put_back += server.log().matches("put back what a command did").count();
+        put_back += server
+            .log()
+            .matches("undid the changes of a command")
+            .count();
     }
     println!(
         "{durability}: {rounds} kills, {calls} calls, {repairs} repairs, {put_back} commands put back"

@@ -128,6 +128,6 @@ fn a_server_that_runs_ends_uploads_by_itself() {
     wait_until("the uploads are gone", || {
         !home.join("Uploads/one").exists()
     });
-    assert!(later.logged("uploads have ended"));
+    assert!(later.logged("expired uploads were removed"));
     assert!(home.join("Storage/data/mine.md").is_file());
 }

@@ -28,7 +28,7 @@ impl Writer<'_> {
         let gone = match zone.store.relieve_disk(&zone.tenant) {
             Ok(gone) => gone,
             Err(error) => {
-                tracing::warn!(%error, "the bin takes space on a full disk");
+                tracing::warn!(%error, "the bin could not be emptied on a full disk");
                 Vec::new()
             }
         };

@@ -91,7 +91,7 @@ impl ZoneChange<'_> {
         }
         let displaced = effect.keep().unwrap_or_else(|error| {
             // The change stands; what it replaced is swept away with the next repair.
-            tracing::warn!(%error, "what a change removed is still staged");
+            tracing::warn!(%error, "removed files of a change are still staged");
             None
         });
         for permit in source.iter().chain([&permit]) {

@@ -168,7 +168,10 @@ impl<'a> NamesBefore<'a> {
         match permit.rename(&entry, vacancy) {
             Ok(()) => Some(free.as_str().to_owned()),
             Err(error) => {
-                tracing::warn!(%error, "a name that a command made stays");
+                tracing::warn!(
+                    %error,
+                    "a reserved name that a command created could not be removed"
+                );
                 None
             }
         }

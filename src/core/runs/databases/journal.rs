@@ -143,7 +143,7 @@ impl<'a> Statement<'a> {
             let recovered = recover(runs, self.zone, &self.database);
             tracing::warn!(
                 recovered = recovered.is_ok(),
-                "a change of a database was cut off"
+                "a change of a database was interrupted"
             );
         }
         if !self.left_something()? {
@@ -174,7 +174,7 @@ impl Drop for Statement<'_> {
             Ok(true) | Err(_) => registry.cut_off_statement(id),
         };
         if let Err(error) = ended {
-            tracing::error!(%error, "a statement that is over is still in the registry");
+            tracing::error!(%error, "a finished statement is still in the registry");
         }
     }
 }

@@ -489,7 +489,7 @@ pub fn recover_all(runs: &Runs, tenant: &TenantRoot, name: ZoneName) -> Result<(
     for path in paths {
         let path = ZonePath::found(path);
         if let Err(error) = journal::put_right(runs, &zone, &path) {
-            tracing::warn!(tenant = tenant.key, %error, "a database waits to be put right");
+            tracing::warn!(tenant = tenant.key, %error, "a database waits for its repair");
         }
     }
     Ok(())

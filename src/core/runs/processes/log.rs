@@ -292,7 +292,7 @@ impl ProcessLog {
         });
         let written = end.and_then(|text| Ok(self.append(&text)?));
         if let Err(error) = written {
-            tracing::warn!(%error, "the end of a process could not be entered in its log");
+            tracing::warn!(%error, "the end of a process could not be written to its log");
         }
         self.file = None;
     }

@@ -80,7 +80,7 @@ impl Runs {
         let root = tenant.try_clone()?;
         let at_end = move |runs: &Runs, line: &Arc<Process>| {
             if let Err(error) = runs.keep_log(&root, line) {
-                tracing::warn!(%error, "the log of a process is not counted");
+                tracing::warn!(%error, "the size of a process log could not be recorded");
             }
             runs.store.changed();
         };

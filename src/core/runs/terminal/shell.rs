@@ -191,7 +191,7 @@ fn removed_by_server<T>(
             Some(Ok(true)) => RemovalAnswer::Kept,
             Some(Ok(false)) => RemovalAnswer::Gone,
             Some(Err(error)) => {
-                tracing::debug!(%error, "what a shell removes does not go into the bin");
+                tracing::debug!(%error, "files that a shell removes do not go into the bin");
                 RemovalAnswer::Failed
             }
         }
@@ -201,7 +201,7 @@ fn removed_by_server<T>(
         let thread = std::thread::Builder::new().name("removals".to_owned());
         let served = thread.spawn_scoped(scope, || removals.serve(remove));
         if let Err(error) = served {
-            tracing::warn!(%error, "what a shell removes does not go into the bin");
+            tracing::warn!(%error, "files that a shell removes do not go into the bin");
         }
         let done = work();
         drop(closing);

@@ -262,7 +262,7 @@ fn remove_until_stopped(receiver: &Receiver<TreeRemoval>, stopping: &AtomicBool)
                 Ok(false) => {}
                 Ok(true) => break,
                 Err(error) => {
-                    tracing::warn!(%error, "what was removed still takes space");
+                    tracing::warn!(%error, "removed files still take space");
                     break;
                 }
             }

@@ -91,7 +91,7 @@ impl Store {
                 notes.made_way(&row.path);
             });
             relieved.unwrap_or_else(|error| {
-                tracing::warn!(%error, "the bin takes space on a full disk");
+                tracing::warn!(%error, "the bin could not be emptied on a full disk");
                 false
             })
         })

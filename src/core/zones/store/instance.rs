@@ -88,7 +88,7 @@ impl Instance {
     pub fn listens_at(&self, address: SocketAddr) {
         let Some(file) = &self.file else { return };
         if let Err(error) = rustix::io::write(&file.locked, address.to_string().as_bytes()) {
-            tracing::warn!(%error, "commands cannot know where the server listens");
+            tracing::warn!(%error, "the address of the server could not be written for commands");
         }
     }
 

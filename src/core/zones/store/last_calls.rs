@@ -40,7 +40,7 @@ impl Store {
             while goes_on {
                 goes_on = !stop.is_given_within(&store.clock, pause);
                 if let Err(error) = store.record_calls() {
-                    tracing::warn!(%error, "when users called last is not recorded");
+                    tracing::warn!(%error, "the times of last calls could not be recorded");
                 }
             }
         });

@@ -239,7 +239,7 @@ impl Store {
         let now = self.clock.now().as_second();
         if let Err(error) = self.registry.meet(user.as_str(), name, now) {
             // The call does not depend on it, and the next call tries again.
-            tracing::warn!(%error, "a user could not be noted");
+            tracing::warn!(%error, "a user could not be recorded");
         }
         Ok(())
     }

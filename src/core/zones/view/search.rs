@@ -92,7 +92,7 @@ impl<'a> View<'a> {
                 Ok(part) => parts.push(part),
                 // One group that cannot be had hides nothing else.
                 Err(error) if is_group => {
-                    tracing::debug!(%error, "a group is not searched");
+                    tracing::debug!(%error, "a group could not be searched");
                 }
                 Err(error) => return Err(error),
             }

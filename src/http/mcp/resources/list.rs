@@ -41,7 +41,7 @@ pub(in crate::http::mcp) fn list(
             Ok(zone) => zone,
             // One group that cannot be had hides nothing else.
             Err(error) if root.group.is_some() => {
-                tracing::debug!(%error, "a group is not listed");
+                tracing::debug!(%error, "a group could not be listed");
                 continue;
             }
             Err(error) => return Err(error),
@@ -96,7 +96,7 @@ impl ResourcePage {
             Ok(found) => found,
             // A directory that is gone or cannot be read counts as empty.
             Err(error) if !directory.is_root() => {
-                tracing::debug!(%error, "a directory is not listed");
+                tracing::debug!(%error, "a directory could not be listed");
                 return Ok(());
             }
             Err(error) => return Err(error),

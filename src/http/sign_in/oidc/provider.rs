@@ -64,7 +64,7 @@ impl OpenIdConnect {
             ];
             for endpoint in endpoints.into_iter().flatten() {
                 if !endpoint.starts_with("https://") && !self.config.oidc_issuer.is_loopback() {
-                    tracing::warn!(endpoint, "the provider would be asked without https");
+                    tracing::warn!(endpoint, "the endpoint of the provider is not https");
                     return Err(OidcError::Unusable);
                 }
             }
@@ -121,7 +121,7 @@ impl OpenIdConnect {
             Ok(response) if response.status().is_client_error() => {
                 tracing::warn!(
                     status = response.status().as_u16(),
-                    "the provider of OpenID Connect exchanges no code"
+                    "the provider of OpenID Connect refused the code"
                 );
                 Err(OidcError::Refused.into())
             }
@@ -145,7 +145,7 @@ impl OpenIdConnect {
             claims = claims::verify(token, &*self.keys(&metadata)?, &expected, now);
         }
         claims.map_err(|error| {
-            tracing::warn!(%error, "somebody is not signed in");
+            tracing::warn!(%error, "a person could not be signed in");
             OidcError::Untrusted.into()
         })
     }
@@ -163,7 +163,7 @@ impl OpenIdConnect {
         };
         let more: ClaimMap = self.get(endpoint, Some(token))?;
         if more.get("sub") != claims.get("sub") {
-            tracing::warn!("the provider's userinfo is about somebody else");
+            tracing::warn!("the provider's userinfo names another user");
             return Err(OidcError::Untrusted.into());
         }
         Ok(Some(more))

@@ -58,7 +58,7 @@ impl Histories {
             let patience = asks.then_some(patience);
             match prepare((number, zone), private, patience, begins_in.is_some()) {
                 Ok(history) => shown.extend(history),
-                Err(error) => tracing::warn!(%error, "a shell has no history"),
+                Err(error) => tracing::warn!(%error, "the history of a shell is not available"),
             }
         }
         Self(shown)
@@ -81,7 +81,9 @@ impl Histories {
                 Ok(renewed) => history
                     .seen
                     .set(renewed.and_then(|renewed| renewed.seen.get())),
-                Err(error) => tracing::debug!(%error, "a history is shown later"),
+                Err(error) => {
+                    tracing::debug!(%error, "the history of a shell could not be updated")
+                }
             }
         }
     }
