@@ -29,7 +29,7 @@ const GROUPS: &[Tag] = &[
     ("History", "List changes and undo them.", "history undo"),
     (
         "Between zones",
-        "Copy and move from one zone to another, and fetch what is attached to a chat.",
+        "Copy and move from one zone to another, and fetch the attachments of a chat.",
         "import move_uploads_to_storage move_uploads_to_documents copy_storage_to_documents \
          move_documents_to_storage copy_to_group copy",
     ),

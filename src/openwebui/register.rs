@@ -236,7 +236,7 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
         }
     }
     let users = grant::shown(&client, token, &wanted["config"]["access_grants"]);
-    lines.push(format!("who may use it: {users}"));
+    lines.push(format!("granted to: {users}"));
     lines.push(models.switch_on(&ours, options.dry_run)?);
     for name in ours.rivals(&list) {
         lines.push(format!(

@@ -29,17 +29,14 @@ macro_rules! guide {
 /// All guides but `full`, which is all of them.
 const GUIDES: &[Guide] = &[
     guide!("edit", "Create, change and version files"),
-    guide!("paths", "Zones, and how paths are written"),
+    guide!("paths", "Zones and paths in them"),
     guide!("commands", "Run commands without a shell"),
-    guide!(
-        "large_files",
-        "Read and write what does not fit into one answer"
-    ),
-    guide!("network", "What commands may fetch"),
+    guide!("large_files", "Read and write large files"),
+    guide!("network", "Network access of commands"),
     guide!("csv_to_sqlite", "Ask a table questions with SQL"),
     guide!("upload", "Files that a person brings"),
     guide!("download", "Give a file to a person"),
-    guide!("share", "Let others take and bring files"),
+    guide!("share", "Share files with groups and by links"),
 ];
 
 const FULL: &str = "full";

@@ -252,7 +252,7 @@ fn preview(
         diff,
         ..Response::default()
     };
-    let message = "Nothing was written: dry_run shows what would change";
+    let message = "Nothing was written: dry_run only shows the changes";
     Ok(Reply::new(response, message)
         .noting(note.map(Leniency::as_str))
         .noting(match is_cut {

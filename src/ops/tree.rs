@@ -98,7 +98,7 @@ impl Operation for Tree {
             let day = end.strftime("%F");
             let _ = write!(
                 said,
-                "; these uploads are removed on {day}: move what is to stay"
+                "; these uploads are removed on {day}: move the files to keep"
             );
         }
         Ok(Reply::new(

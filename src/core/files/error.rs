@@ -131,7 +131,7 @@ diagnostics! {
             details: { "parameter": parameter },
         },
         /// The text to replace is empty.
-        #[error("old_string is empty: give text as it stands in the file; write_file writes a whole file")]
+        #[error("old_string is empty: give exact text of the file; write_file writes a whole file")]
         NothingToReplace => {
             code: MissingParameter,
             hint: "read_file shows the text",

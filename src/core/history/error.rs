@@ -43,7 +43,7 @@ diagnostics! {
             hint: "repeat the call; if it fails again, tell the administrator",
         },
         /// The zone has a repository of its own that cannot be taken over.
-        #[error("the repository that this zone came with {0}")]
+        #[error("the existing repository of this zone {0}")]
         Unadoptable(reason: &'static str) => {
             code: InternalApiError,
             hint: "tell the administrator: the directory .git of this zone must be repaired or moved away by \

@@ -36,7 +36,7 @@ pub(super) fn pandoc(checker: &mut Checker<'_>, args: &[String]) -> Result<(), C
         (Some(_), Some(format)) if !PAGES.contains(&format) => Err(checker.refuse_with(
             format,
             "a PDF is made from HTML",
-            "leave the format out; the end of the name, `.pdf`, says what is made".to_owned(),
+            "leave the format out; the extension `.pdf` selects the format".to_owned(),
         )),
         (Some(path), _) => {
             line.take("output");

@@ -307,7 +307,7 @@ diagnostics! {
         } => {
             code: ExecError,
             hint: Hint::from(NextCall::here("shed_file_type").with("path", path.as_str()))
-                .say(" shows what the file is"),
+                .say(" shows the format of the file"),
             details: { "path": path, "program": program, "reason": reason },
         },
         /// The new file is the old one.
@@ -348,7 +348,7 @@ fn no_conversion(path: &str, from: &str, to: &str) -> Hint {
         "docx, odt, pptx, pdf, html, md, txt, rtf, epub, rst, tex, org"
     } else {
         return Hint::new(
-            "what can be converted: tables (csv, tsv, xlsx, xls, ods), databases (db) and \
+            "formats that can be converted: tables (csv, tsv, xlsx, xls, ods), databases (db) and \
              documents (md, html, docx, odt, rtf, epub, rst, tex, org, txt)",
         );
     };

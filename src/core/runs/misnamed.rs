@@ -62,10 +62,10 @@ pub fn misnamed_note(entry: &Entry) -> Option<Hint> {
     let (format, plain) = misnamed(path, &beginning)?;
     Some(
         Hint::new(format!(
-            "`{path}` is no {} file: programs cannot open it",
+            "`{path}` is not a {} file: programs cannot open it",
             format.to_uppercase()
         ))
-        .or(format!("write it with the end .{plain}, then "))
+        .or(format!("write it with the extension .{plain}, then "))
         .call(conversion(path, format, plain)),
     )
 }

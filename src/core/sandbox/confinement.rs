@@ -139,9 +139,10 @@ impl Confinement {
         fsopen, fsmount and chroot in user namespaces";
 
     /// Warning for commands that have neither namespaces nor a supervisor.
-    pub const UNSUPERVISED: &str = "commands have no supervisor: they change no modes, and times only of what they open, \
-        and nothing keeps their number of processes apart; seccomp notifications are taken by the \
-        container's runtime, or /proc is not there or hidden";
+    pub const UNSUPERVISED: &str = "commands have no supervisor: they cannot change modes, can \
+                                    change times only of files that they open, and have no process \
+                                    limit of their own; the container's runtime uses seccomp \
+                                    notifications, or /proc is missing or hidden";
 
     /// Returns `true` if commands have files and processes of their own, so that what they may not
     /// touch is not there at all.

@@ -109,7 +109,7 @@ diagnostics! {
             path: ZonePath,
         } => {
             code: InvalidPath,
-            hint: Hint::new("remove what is nested with ").call(delete(path)),
+            hint: Hint::new("remove the nested directories with ").call(delete(path)),
             details: { "path": path.display() },
         },
         /// Another failure, with the path of an existing entry to look at: the nearest directory above,

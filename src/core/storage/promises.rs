@@ -54,10 +54,13 @@ impl Promise {
     fn tried(name: &'static str, promise: &str, instead: Option<&str>, trial: Trial) -> Self {
         let (support, text) = match (trial, instead) {
             (Ok(()), _) => (Support::Native, promise.to_owned()),
-            (Err(fault), None) => (Support::Missing, format!("not so that {promise}, {fault}")),
+            (Err(fault), None) => (
+                Support::Missing,
+                format!("not guaranteed: {promise} ({fault})"),
+            ),
             (Err(fault), Some(instead)) => (
                 Support::Emulated,
-                format!("not so that {promise}, {fault}: {instead}"),
+                format!("not guaranteed: {promise} ({fault}); instead, {instead}"),
             ),
         };
         Self {
@@ -93,15 +96,19 @@ impl Trials {
         let made_up_for = |name, promise: &str, instead: &str, trial| {
             Promise::tried(name, promise, Some(instead), trial)
         };
-        let full = "no directory is put on one that has something in it";
-        let once = "of those who make the same file at once, one does";
-        let links = "a file may have two names, and no name is taken twice";
+        let full = "a rename replaces no directory that has entries";
+        let once = "of several creations of a file at once, exactly one succeeds";
+        let links = "a file can have two names, and a link replaces no name";
         let spelling = self.tells_names_apart("\u{fc}", "u\u{308}");
         vec![
-            needed("replace", "a rename replaces a file whole", self.replaces()),
+            needed(
+                "replace",
+                "a rename replaces a file atomically",
+                self.replaces(),
+            ),
             needed(
                 "identity",
-                "a file that moves stays the same file",
+                "a moved file keeps its inode",
                 self.stays_the_same(),
             ),
             needed("directories", full, self.keeps_full_directories()),
@@ -109,22 +116,18 @@ impl Trials {
             needed("links", links, self.links()),
             needed(
                 "append",
-                "what several write to the end is all there",
+                "appends at the same time lose no data",
                 self.appends(),
             ),
             needed(
                 "flush",
-                "what was flushed is said to be on disk",
+                "a flush reports that the data are on disk",
                 self.flushes(),
             ),
-            needed(
-                "modes",
-                "permission bits stay as they are set",
-                self.keeps_modes(),
-            ),
+            needed("modes", "permission bits are kept", self.keeps_modes()),
             needed(
                 "symlinks",
-                "symbolic links can be made",
+                "symbolic links can be created",
                 self.makes_symlinks(),
             ),
             needed(
@@ -135,26 +138,26 @@ impl Trials {
             needed("spelling", "`ü` in two spellings is two files", spelling),
             made_up_for(
                 "one-call",
-                "names are kept free and exchanged in one call",
-                "files get their names by links, and what takes several calls is written down before",
+                "a rename can refuse to replace, and can exchange two names",
+                "files get their names by links, and steps of several calls are recorded first",
                 self.renames_at_once(),
             ),
             made_up_for(
                 "attributes",
-                "a file takes extended attributes along",
-                "the registry knows what is kept with a file",
+                "extended attributes move with a file",
+                "the registry stores the metadata of files",
                 self.has_attributes(),
             ),
             made_up_for(
                 "removal",
-                "a file that is open when it is removed leaves nothing",
+                "a removed file that is still open leaves no name",
                 "its directory shows a `.nfs…` name until it is closed",
                 self.removes_open_files(),
             ),
             made_up_for(
                 "clock",
-                "its clock is ours",
-                "times of files are those of its own clock",
+                "its clock agrees with the server's",
+                "file times are those of its own clock",
                 self.has_our_clock(),
             ),
         ]
@@ -193,7 +196,10 @@ impl Trials {
         self.make("before", b"")?;
         let before = self.inode("before")?;
         rename::rename(self.name("before"), self.name("after"))?;
-        expect(self.inode("after")? == before, "it has another number")
+        expect(
+            self.inode("after")? == before,
+            "it has another inode number",
+        )
     }
 
     fn keeps_full_directories(&self) -> Trial {
@@ -214,7 +220,7 @@ impl Trials {
                 let made = threads.into_iter().filter_map(|thread| thread.join().ok());
                 made.filter(|made| *made).count()
             });
-            expect(made == 1, &format!("{made} of {AT_ONCE} did"))?;
+            expect(made == 1, &format!("{made} of {AT_ONCE} succeeded"))?;
             self.inode(&name)?;
         }
         Ok(())
@@ -228,7 +234,7 @@ impl Trials {
         let is_right = rename::is_same(self.name("one"), self.name("two"))
             && again == Err(Errno::EXIST)
             && self.content("other")? == b"other";
-        expect(is_right, "a name was taken twice")
+        expect(is_right, "a link replaced a name")
     }
 
     fn appends(&self) -> Trial {
@@ -244,7 +250,7 @@ impl Trials {
             }
         });
         let length = self.content("log")?.len();
-        expect(length == AT_ONCE * ROUNDS, "some is missing")
+        expect(length == AT_ONCE * ROUNDS, "some data are missing")
     }
 
     fn flushes(&self) -> Trial {
@@ -281,7 +287,7 @@ impl Trials {
         for flags in [RenameFlags::EXCHANGE, RenameFlags::NOREPLACE] {
             let renamed = rustix::fs::renameat_with(&self.place, "from", &self.place, "to", flags);
             match renamed {
-                Err(Errno::INVAL) => return expect(false, "it knows no flags"),
+                Err(Errno::INVAL) => return expect(false, "it does not support the flags"),
                 Err(Errno::EXIST) if flags == RenameFlags::NOREPLACE => {}
                 renamed => renamed?,
             }

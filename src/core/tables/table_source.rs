@@ -36,7 +36,7 @@ impl TableSource {
             return Err(DatabaseError::Parameter {
                 name: "sheet".to_owned(),
                 received,
-                expected: "left out: the file is no workbook".to_owned(),
+                expected: "left out: the file is not a workbook".to_owned(),
             });
         }
         let name = import.csv.rsplit('/').next().unwrap_or_default();

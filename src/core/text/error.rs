@@ -82,7 +82,7 @@ diagnostics! {
             position: &'static str = "replace",
         } => {
             code: MissingParameter,
-            hint: "add the place: `find` with text as it stands in the file, or `line`",
+            hint: "add `find` with exact text of the file, or `line`",
             details: { "parameters": ["line", "pattern"], "position": position },
         },
         /// A line and a pattern, which both name the place.
@@ -354,8 +354,8 @@ diagnostics! {
             length: i64 = -1,
         } => {
             code: InvalidParameter,
-            hint: "give `length` as the number of bytes that are replaced; without it, as many as `content` \
-                has",
+            hint: "give `length` as the number of bytes to replace; the default is the length of \
+                `content`",
             details: { "parameter": "length", "received": length, "minimum": 0 },
         },
     }

@@ -317,7 +317,7 @@ pub fn space() -> Hint {
     Hint::new("make room with shed_delete")
         .or("")
         .call(NextCall::new("shed_stats"))
-        .say(" shows what each zone takes")
+        .say(" shows the space of each zone")
 }
 
 impl Clause {

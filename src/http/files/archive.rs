@@ -136,7 +136,8 @@ diagnostics! {
     #[error("parameter `name` is required")]
     struct SelectionError => {
         code: MissingParameter,
-        hint: "name what to pack, once for each: ?zone=storage&path=notes&name=a.md&name=b.md",
+        hint: "give each file or directory to pack as `name`: \
+            ?zone=storage&path=notes&name=a.md&name=b.md",
         details: { "parameter": "name" },
     }
 }

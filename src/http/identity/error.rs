@@ -49,8 +49,8 @@ diagnostics! {
         #[error("the token is neither a session nor one that this server made")]
         NotChecked => {
             code: Unauthorized,
-            hint: "sign in to Open WebUI anew if this is a session; for keys of Open WebUI an administrator \
-                must set `openwebui_api_url`",
+            hint: "sign in to Open WebUI again if this is a session; for keys of Open WebUI an \
+                   administrator must set `openwebui_api_url`",
         },
         /// Too many credentials are being asked about.
         #[error("the server has too many requests to Open WebUI in progress")]

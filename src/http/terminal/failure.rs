@@ -241,7 +241,8 @@ mod tests {
             let told = Hint::from(call).offered(&TerminalTools::default());
             assert_eq!(told.as_deref(), Some(expected));
         }
-        let hint = Hint::from("make room with shed_delete; shed_stats shows what each zone takes");
+        let hint =
+            Hint::from("make room with shed_delete; shed_stats shows the space of each zone");
         let told = hint.offered(&TerminalTools::default());
         assert_eq!(told.as_deref(), Some("make room with rm"));
         let hint = Hint::from("shed_link_list shows the links");

@@ -102,11 +102,11 @@ fn try_terminal(
     let called = trial::call_of_terminal(client, key, connection);
     called.map_err(|error| trial::fault((config, key), kind, connection, &error))?;
     let attached = match connection["config"]["chat_uploads"].as_str() {
-        Some("filesystem") => "comes here",
-        _ => "stays in Open WebUI",
+        Some("filesystem") => "come here",
+        _ => "stay in Open WebUI",
     };
     Ok(format!(
-        "a call by {place} arrives; what is attached to a chat {attached}"
+        "a call by {place} arrives; files attached to a chat {attached}"
     ))
 }
 

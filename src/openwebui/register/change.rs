@@ -32,7 +32,7 @@ impl ConnectionChange {
         let what = match (self.is_empty(), self.is_new, dry_run) {
             (true, ..) => {
                 return vec![format!(
-                    "nothing to do: the connection `{id}` is as it should be"
+                    "nothing to do: the connection `{id}` is up to date"
                 )];
             }
             (_, true, false) => "added",

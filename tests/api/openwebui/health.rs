@@ -331,13 +331,13 @@ fn it_tries_the_terminal_that_open_webui_keeps() {
         }
         connection
     };
-    let arrives = format!("ok      terminal: a call by {at} arrives; what is attached to a chat");
+    let arrives = format!("ok      terminal: a call by {at} arrives; files attached to a chat");
     for (changes, status, expected) in [
-        (json!({}), 200, format!("{arrives} comes here")),
+        (json!({}), 200, format!("{arrives} come here")),
         (
             json!({"config": {}}),
             200,
-            format!("{arrives} stays in Open WebUI"),
+            format!("{arrives} stay in Open WebUI"),
         ),
         (
             json!({}),

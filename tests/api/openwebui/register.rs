@@ -153,7 +153,7 @@ fn it_is_added_once_and_renewed_where_something_changed() {
     let said = done(&added, "added the connection `fileshed`:");
     assert!(said.contains("Open WebUI 0.12.4 at http://"), "{said}");
     assert!(said.contains("fileshed 1.2.3, 2 operations"), "{said}");
-    done(&added, "who may use it: everyone");
+    done(&added, "granted to: everyone");
     {
         let list = kept.lock().unwrap();
         assert_eq!(list[0].to_string(), other().to_string());
@@ -165,7 +165,7 @@ fn it_is_added_once_and_renewed_where_something_changed() {
     let again = register(&setup, &[]);
     done(
         &again,
-        "nothing to do: the connection `fileshed` is as it should be",
+        "nothing to do: the connection `fileshed` is up to date",
     );
     assert_eq!(written(&webui), 1);
 
@@ -176,7 +176,7 @@ fn it_is_added_once_and_renewed_where_something_changed() {
     assert_eq!(written(&webui), 2);
     done(
         &register(&setup, &[]),
-        "nothing to do: the connection `fileshed` is as it should be",
+        "nothing to do: the connection `fileshed` is up to date",
     );
     assert_eq!(kept.lock().unwrap()[0].to_string(), other().to_string());
 
@@ -205,22 +205,19 @@ fn grants_are_resolved_and_stay_unless_they_are_said() {
         "user:u1",
     ];
     let finished = register(&setup, &words);
-    done(
-        &finished,
-        "who may use it: group Team, user Ada@example.org",
-    );
+    done(&finished, "granted to: group Team, user Ada@example.org");
     assert_eq!(grants(), json!([grant("group", "g1"), grant("user", "u1")]));
     let renewed = register(&setup, &["--name", "Shed"]);
-    done(&renewed, "who may use it: group Team, user Ada@example.org");
+    done(&renewed, "granted to: group Team, user Ada@example.org");
     let nobody = register(&setup, &["--grant", "nobody"]);
-    done(&nobody, "who may use it: administrators only");
+    done(&nobody, "granted to: administrators only");
     assert_eq!(grants(), json!([]));
     let everyone = register(&setup, &["--grant", "everyone"]);
-    done(&everyone, "who may use it: everyone");
+    done(&everyone, "granted to: everyone");
     assert_eq!(grants(), json!([grant("user", "*")]));
     done(
         &register(&setup, &["--grant", "group:g3"]),
-        "who may use it: group Twins",
+        "granted to: group Twins",
     );
 
     let before = written(&webui);
@@ -491,7 +488,7 @@ fn a_terminal_is_registered_beside_others_with_a_key_of_its_own() {
         },
     });
     assert_eq!(*kept.lock().unwrap(), [other.clone(), expected]);
-    let line = "nothing to do: the connection `fileshed` is as it should be";
+    let line = "nothing to do: the connection `fileshed` is up to date";
     done(&terminal(&[]), line);
 
     // Settings that an administrator chose in the dialog stay.

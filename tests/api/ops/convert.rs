@@ -450,7 +450,7 @@ fn a_command_that_writes_text_under_such_a_name_is_told() {
         answer.data();
         let message = answer.body["message"].as_str().unwrap();
         assert!(
-            message.contains(&format!("no {format} file"))
+            message.contains(&format!("not a {format} file"))
                 && message.contains("shed_convert")
                 && message.contains(&format!("to=\"{made}\"")),
             "{message}"

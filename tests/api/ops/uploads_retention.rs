@@ -40,7 +40,7 @@ fn uploads_end_days_after_the_last_change_and_a_listing_says_so_before() {
     app.advance(4 * DAY);
     let said = tree(&one).1;
     assert!(
-        said.contains("these uploads are removed on 20") && said.contains("move what is to stay"),
+        said.contains("these uploads are removed on 20") && said.contains("move the files to keep"),
         "{said}"
     );
     let storage = one.call("shed_tree", &json!({"zone": "storage"}));

@@ -29,7 +29,7 @@ pub(crate) const PROVOKED: Provoked = &[
     ("FILE_EXISTS", |stage| {
         // Only an archive is replaced.
         stage.file("storage", "letter.txt", "dear");
-        stage.refuses_example("dest", "letter.txt", &["`letter.txt`", "no ZIP archive"]);
+        stage.refuses_example("dest", "letter.txt", &["`letter.txt`", "not a ZIP archive"]);
         stage.file("storage", "fake.zip", "PK\u{3}\u{4} and text");
         stage.refuses_example("dest", "fake.zip", &["`fake.zip`"]);
         symlink("nowhere", stage.place("storage").join("dangling")).unwrap();

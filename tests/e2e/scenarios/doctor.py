@@ -84,7 +84,7 @@ def _terminal(world: World, auth: str) -> None:
             _tries(fileshed, "failed  terminal: Open WebUI has no connection")
         done = fileshed.register(webui.url, webui.admin.token, "--terminal", "--auth", auth)
         check.equal("register", (done.returncode, done.stderr), (0, ""))
-        _tries(fileshed, "ok      terminal: ", "arrives; what is attached to a chat comes here")
+        _tries(fileshed, "ok      terminal: ", "arrives; files attached to a chat come here")
         listed = webui.ask("GET", "/api/v1/configs/terminal_servers", webui.admin.token)
         (connection,) = listed["TERMINAL_SERVER_CONNECTIONS"]
         if auth == "bearer":

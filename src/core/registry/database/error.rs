@@ -28,8 +28,8 @@ diagnostics! {
         #[error("the database of the registry does not answer")]
         Unreachable(#[source] source: Cause = "…".into()) => {
             code: DbError,
-            hint: "repeat the call in a while; if it goes on, tell the administrator: the setting \
-                `registry` says where the database is",
+            hint: "repeat the call in a while; if it fails again, tell the administrator: the \
+                setting `registry` has the address of the database",
         },
         /// There is no space for a row.
         #[error("the disk of the server is full")]

@@ -141,7 +141,7 @@ impl Checker<'_> {
             let (reason, hint) = if value.starts_with('/') {
                 (
                     "it is absolute",
-                    "paths in `args` are relative to the zone: name what is in it",
+                    "paths in `args` are relative to the zone: name a file or directory in it",
                 )
             } else {
                 (

@@ -216,7 +216,7 @@ diagnostics! {
         } => {
             code: TableExists,
             hint: "give another name in `table`, or if_exists=\"append\" to add the rows, \
-                if_exists=\"replace\" to drop what is there",
+                if_exists=\"replace\" to drop the existing table",
             details: { "path": path, "table": table },
         },
         /// The table lacks columns of the file.
@@ -234,7 +234,7 @@ diagnostics! {
             code: ExecError,
             hint: Hint::from(format!(
                 "the table has {}; give another name in `table`, or if_exists=\"replace\" to drop \
-                 what is there",
+                 the existing table",
                 list(columns)
             )),
             details: { "path": path, "table": table, "missing": missing, "columns": columns },

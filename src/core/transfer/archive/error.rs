@@ -99,7 +99,7 @@ diagnostics! {
             details: { "parameter": "encoding" },
         },
         /// The place of a new archive is taken by something that is none.
-        #[error("already exists and is no ZIP archive: `{path}`")]
+        #[error("already exists and is not a ZIP archive: `{path}`")]
         Taken {
             /// The place.
             path: ZonePath,
@@ -160,7 +160,7 @@ pub enum EntryFault {
     #[error("takes the place of another entry")]
     Twice,
     /// It lies below an entry that is a file.
-    #[error("lies below another entry that is a file")]
+    #[error("is below another entry that is a file")]
     BelowFile,
     /// It shares bytes with another entry.
     #[error("overlaps another entry or the directory of the archive")]

@@ -63,9 +63,9 @@ fn what_the_failed_call_has_is_taken_from_it() {
 
 #[test]
 fn only_what_is_offered_is_told() {
-    let hint = Hint::from("make room with shed_delete; shed_stats() shows what each zone takes")
+    let hint = Hint::from("make room with shed_delete; shed_stats() shows the space of each zone")
         .instead("or with shed_exec");
-    let all = "make room with shed_delete; shed_stats() shows what each zone takes";
+    let all = "make room with shed_delete; shed_stats() shows the space of each zone";
     assert_eq!(hint.told(&Tools(|_| true)), all);
     assert_eq!(hint.to_string(), all);
     assert_eq!(

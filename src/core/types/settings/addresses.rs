@@ -149,8 +149,8 @@ impl FromStr for FilesUrl {
     fn from_str(text: &str) -> Result<Self, String> {
         let is_bucket = BUCKETS.iter().any(|scheme| text.starts_with(scheme));
         let fault = if is_bucket {
-            "must be file: or memory:: only version 0.1.0 kept files in buckets, and what is there is \
-             copied out with the bucket's own tools"
+            "must be file: or memory:; only version 0.1.0 kept files in buckets: copy them out \
+             with the bucket's own tools"
         } else {
             "must be file: or memory:"
         };

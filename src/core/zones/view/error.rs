@@ -17,7 +17,7 @@ diagnostics! {
         } => {
             code: FileNotFound,
             hint: {
-                let places = "files lie below /storage, /documents, /uploads and /groups/<name>";
+                let places = "files are below /storage, /documents, /uploads and /groups/<name>";
                 match meant(path) {
                     Some(meant) => Hint::from(Repeat::with(*parameter, meant)).or(places),
                     None => places.into(),

@@ -146,11 +146,15 @@ impl RepositoryCheck<'_> {
             match config::check(&text) {
                 Ok(()) => {}
                 Err(ConfigFault::Setting(key)) => {
-                    let reason = "sets what could start a program or lead elsewhere";
+                    let reason = "has a setting that could start a program or lead elsewhere";
                     return Err(refused(&file, Some(key), reason));
                 }
                 Err(ConfigFault::Form) => {
-                    return Err(refused(&file, None, "is not what git itself writes"));
+                    return Err(refused(
+                        &file,
+                        None,
+                        "has content that git itself does not write",
+                    ));
                 }
             }
         }
