@@ -440,7 +440,7 @@ diagnostics! {
             details: { "file_id": id },
         },
         /// Wrong, expired, revoked, or nothing behind it: nobody is told which.
-        #[error("this link does not work: it may have expired, or its file no longer exists")]
+        #[error("this link does not work: it may have expired, or its target no longer exists")]
         Gone => {
             code: FileNotFound,
             hint: "ask the person who gave you the link for a new one",

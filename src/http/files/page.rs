@@ -156,7 +156,7 @@ pub(in crate::http) fn refused(language: Language, error: &Error) -> Response {
     let ask = "Bitten Sie die Person, von der Sie den Link haben, um einen neuen.";
     let (message, hint) = match (language, status) {
         (Language::German, StatusCode::NOT_FOUND) => (
-            "Er ist vielleicht abgelaufen, oder die Datei gibt es nicht mehr.",
+            "Er ist vielleicht abgelaufen, oder sein Ziel gibt es nicht mehr.",
             ask,
         ),
         (Language::German, StatusCode::GONE) => {
