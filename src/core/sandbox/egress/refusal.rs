@@ -4,17 +4,17 @@
 /// that a name stands for, never the URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum EgressRefusal {
-    #[error("no valid token of a running command")]
+    #[error("the token of a running command is missing or not valid")]
     Token,
-    #[error("the request is not HTTP/1.1 of a proxy")]
+    #[error("the request is not an HTTP/1.1 request to a proxy")]
     Malformed,
     #[error("the address is longer than 8 KiB or the headers are larger than 32 KiB")]
     TooLong,
-    #[error("only downloads: GET and HEAD are passed on, this method is not")]
+    #[error("only downloads: the methods are GET and HEAD")]
     Method,
-    #[error("only downloads: a request has no body")]
+    #[error("only downloads: a request must have no body")]
     Body,
-    #[error("only downloads: a connection is not upgraded")]
+    #[error("only downloads: a connection cannot be upgraded")]
     Upgrade,
     #[error("only http:// and https:// addresses are fetched")]
     Scheme,
@@ -30,7 +30,7 @@ pub(super) enum EgressRefusal {
     Unknown { host: String },
     #[error("`{host}` does not answer")]
     Unreachable { host: String },
-    #[error("`{host}` gave an answer that is not HTTP/1")]
+    #[error("the answer of `{host}` is not HTTP/1")]
     Answer { host: String },
     #[error("only downloads: the tunnel carries nothing but TLS")]
     NotTls,
