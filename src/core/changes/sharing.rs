@@ -184,7 +184,7 @@ diagnostics! {
         #[error("only files of groups have owners")]
         NoGroup => {
             code: ZoneForbidden,
-            hint: "give zone="group", and the group in `group`",
+            hint: "give zone=\"group\", and the group in `group`",
         },
         /// Nobody is named.
         #[error("parameter `new_owner` is required")]
