@@ -113,6 +113,16 @@ impl ChangeRequest {
         self
     }
 
+    /// Adds another request of the same kind, for other paths.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.paths.extend(other.paths);
+        self.bytes += other.bytes;
+        self.files += other.files;
+        self.steps.extend(other.steps);
+        self.taken.extend(other.taken);
+        self
+    }
+
     /// The entry at `target`, if one is there, gives way; it holds `replaced`.
     fn arriving_at(self, target: &Target, replaced: Totals) -> Self {
         match target {

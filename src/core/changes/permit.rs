@@ -103,8 +103,8 @@ pub struct Permit<'a> {
     pub(super) change: Change,
     /// The rows of entries that go into the bin.
     pub(super) binned: Vec<BinRow>,
-    /// The row of an entry that comes out of the bin.
-    pub(super) brought_back: Option<BinRow>,
+    /// The rows of entries that come out of the bin.
+    pub(super) brought_back: Vec<BinRow>,
 }
 
 impl<'a> Permit<'a> {
@@ -293,7 +293,7 @@ impl<'a> Permit<'a> {
     /// difference: in a group settling enters owners, a locked edit ends with it, and the space of
     /// entries that move between the zone and the bin is entered then, so no command may measure in between.
     fn give_back_lock(&mut self) {
-        let moves = !self.binned.is_empty() || self.brought_back.is_some();
+        let moves = !self.binned.is_empty() || !self.brought_back.is_empty();
         let settles_more = self.writer.ends_edit.is_some() || moves;
         if !self.writer.is_shared() && !settles_more {
             drop(self.writer.write_lock.take());
@@ -318,10 +318,10 @@ impl<'a> Permit<'a> {
         let zone = self.zone();
         let (store, registry) = (zone.store, &zone.store.registry);
         let binned = std::mem::take(&mut self.binned);
-        let brought_back = self.brought_back.take();
+        let brought_back = std::mem::take(&mut self.brought_back);
         let settlement = Settlement {
             binned: &binned,
-            brought_back: brought_back.as_ref(),
+            brought_back: &brought_back,
             ended_edit: self.writer.ends_edit.as_ref(),
         };
         let committed = registry.settle(intent.done(Some(&self.change)), &settlement);

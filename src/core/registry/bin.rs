@@ -69,13 +69,22 @@ impl BinRow {
 }
 
 impl Registry {
-    /// Enters that it is about to come out of the bin; returns `false` if it is there no more.
-    pub fn announce_from_bin(&self, row: &BinRow) -> Result<bool> {
-        self.transact_unflushed(&[&row.tenant], |transaction| {
-            transaction.changes(
-                "UPDATE bin SET state = 'leaving' WHERE id = ?1 AND state = 'kept'",
-                [&row.id],
-            )
+    /// Enters that entries are about to come out of the bin; returns `false`, and enters nothing, if one of them
+    /// is there no more.
+    pub fn announce_from_bin(&self, rows: &[BinRow]) -> Result<bool> {
+        let tenants: Vec<&str> = rows.iter().map(|row| &*row.tenant).take(1).collect();
+        self.transact_unflushed(&tenants, |transaction| {
+            let is_there = "SELECT EXISTS (SELECT 1 FROM bin WHERE id = ?1 AND state = 'kept')";
+            for row in rows {
+                if !transaction.value::<bool>(is_there, [&row.id])? {
+                    return Ok(false);
+                }
+            }
+            let leave = "UPDATE bin SET state = 'leaving' WHERE id = ?1";
+            for row in rows {
+                transaction.run(leave, [&row.id])?;
+            }
+            Ok(true)
         })
     }
 

@@ -107,8 +107,8 @@ pub struct NewIntent<'a> {
 pub struct Settlement<'a> {
     /// Entries that are in the bin now, and so is their space.
     pub binned: &'a [BinRow],
-    /// The entry that left the bin: it is at the path that the row has now, and so is its space.
-    pub brought_back: Option<&'a BinRow>,
+    /// Entries that left the bin: each is at the path that its row has now, and so is its space.
+    pub brought_back: &'a [BinRow],
     /// The locked edit that the change ended.
     pub ended_edit: Option<&'a Lock>,
 }
@@ -162,7 +162,7 @@ impl Registry {
             for row in with.binned {
                 bin::arrived(transaction, row)?;
             }
-            if let Some(row) = with.brought_back {
+            for row in with.brought_back {
                 bin::left(transaction, row)?;
             }
             end(transaction, ended)

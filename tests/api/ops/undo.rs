@@ -348,7 +348,7 @@ fn effects_that_no_argument_names_are_listed_and_taken_back() {
     file(&before, "storage", "d/a.md", "new\n");
     let told = run("over", "unzip", &["-o", "d.zip", "d/a.md"]);
     assert!(
-        told.text.contains("`d/a.md` before could not be kept"),
+        told.text.contains("`d/a.md` could not be kept"),
         "{}",
         told.text
     );
@@ -357,7 +357,7 @@ fn effects_that_no_argument_names_are_listed_and_taken_back() {
         .refused(423, "FILE_LOCKED");
     let told = run("find", "find", &["d", "-name", "b.md", "-delete"]);
     assert!(
-        told.text.contains("`d/b.md` before could not be kept"),
+        told.text.contains("`d/b.md` could not be kept"),
         "{}",
         told.text
     );
@@ -679,6 +679,47 @@ fn a_lock_on_the_new_name_refuses_the_whole_undo() {
     done(&ada, "shed_lockedit_cancel", &open);
     done(&ada, "shed_undo", &json!({"answer": "answer"}));
     assert_eq!(content(&ada, "storage", "a.md"), "a\n");
+}
+
+#[test]
+fn files_that_were_written_over_come_back_in_one_change() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let paths = ["a.md", "b.md", "d/c.md"];
+    for (answer, text) in [("before", "old\n"), ("answer", "new\n")] {
+        for path in paths {
+            file(&writes(&ada, answer), "storage", path, text);
+        }
+    }
+    let rows = |answer: &Value| {
+        let all = done(&ada, "shed_history", &json!({"path": "storage"}));
+        let rows = all["changes"].as_array().expect("a list").clone();
+        rows.into_iter()
+            .filter(|row| row["answer"] == *answer)
+            .collect::<Vec<_>>()
+    };
+    let mut answer = json!("answer");
+    for text in ["old\n", "new\n", "old\n"] {
+        let undo = done(&ada, "shed_undo", &json!({"answer": answer}));
+        assert_eq!(
+            named(&undo["files"]),
+            ["storage/a.md", "storage/b.md", "storage/d/c.md"],
+            "{undo}"
+        );
+        assert!(rows(&answer).iter().all(|row| row["undone"] == true));
+        answer = undo["undo"].clone();
+        assert_eq!(rows(&answer).len(), 1);
+        for path in paths {
+            assert_eq!(content(&ada, "storage", path), text);
+        }
+    }
+    // Where one of them is in the way, the others come back one after the other.
+    file(&writes(&ada, "since"), "storage", "b.md", "another\n");
+    let part = json!({"answer": answer, "partial": true});
+    let undo = done(&ada, "shed_undo", &part);
+    assert_eq!(named(&undo["kept"]), ["storage/b.md"], "{undo}");
+    assert_eq!(content(&ada, "storage", "a.md"), "new\n");
+    assert_eq!(content(&ada, "storage", "b.md"), "another\n");
 }
 
 #[test]

@@ -100,7 +100,7 @@ impl Permit<'_> {
                     bytes.take(totals.bytes);
                     files.take(totals.files);
                     let mut row = taken.row_in_bin(zone, days.get())?;
-                    if let Some(id) = self.writer.bin_id.take() {
+                    if let Some(id) = self.writer.bin_ids.remove(&row.path) {
                         row.id = id;
                     }
                     self.binned.push(row);
@@ -193,34 +193,49 @@ impl Permit<'_> {
 }
 
 impl<'a> Writer<'a> {
-    /// Lets what is in the bin take the place of `entry`, which goes into the bin if that keeps it;
-    /// `None` if somebody else took it out meanwhile.
+    /// Lets what is in the bin take the places of these entries, which go into the bin, all of them in one
+    /// change; `None` if somebody else took one out meanwhile.
     pub(crate) fn swap_with_bin(
         self,
-        mut row: BinRow,
-        entry: &Entry,
+        swaps: Vec<(BinRow, Entry)>,
     ) -> Result<Option<ZoneChange<'a>>, Error> {
         let zone = self.zone();
         let bin = zone.tenant.bin()?;
-        let Some(former) = bin.existing_entry(&ZonePath::found(row.id.clone()))? else {
+        let (mut rows, mut formers, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+        let mut request: Option<ChangeRequest> = None;
+        for (mut row, entry) in swaps {
+            let Some(former) = bin.existing_entry(&ZonePath::found(row.id.clone()))? else {
+                return Ok(None);
+            };
+            row.totals = bin.totals(&former)?;
+            let swap = ChangeRequest::swap(&entry, zone.totals(&entry)?, former.stamp());
+            let swap = swap.out_of_bin(&row.id);
+            request = Some(match request {
+                Some(request) => request.and(swap),
+                None => swap,
+            });
+            rows.push(row);
+            formers.push(former);
+            entries.push(entry);
+        }
+        let Some(request) = request else {
             return Ok(None);
         };
-        row.totals = bin.totals(&former)?;
-        let request = ChangeRequest::swap(entry, zone.totals(entry)?, former.stamp());
-        let request = request.out_of_bin(&row.id);
         let mut permit = self.guard(request)?;
-        if !zone.store.registry.announce_from_bin(&row)? {
+        if !zone.store.registry.announce_from_bin(&rows)? {
             return Ok(None);
         }
-        entry.path().as_str().clone_into(&mut row.path);
-        permit.brought_back = Some(row);
+        for (row, entry) in rows.iter_mut().zip(&entries) {
+            entry.path().as_str().clone_into(&mut row.path);
+        }
+        permit.brought_back = rows;
         permit.expect_alive()?;
-        let kept = permit.place_in_bin(entry.path())?;
-        let change = permit.carry_out(|staging| {
-            staging
-                .supplant(&former, entry, kept)
-                .map(DiskEffect::Several)
-        })?;
+        let mut moves = Vec::new();
+        for (former, entry) in formers.iter().zip(&entries) {
+            moves.push((former, entry, permit.place_in_bin(entry.path())?));
+        }
+        let change =
+            permit.carry_out(|staging| staging.supplant_all(&moves).map(DiskEffect::Several))?;
         Ok(Some(change))
     }
 
@@ -233,12 +248,13 @@ impl<'a> Writer<'a> {
     ) -> Result<Option<ZoneChange<'a>>, Error> {
         let mut permit = self.guard(ChangeRequest::bring_back(&vacancy).out_of_bin(&row.id))?;
         let zone = permit.zone();
-        if !zone.store.registry.announce_from_bin(&row)? {
+        let registry = &zone.store.registry;
+        if !registry.announce_from_bin(std::slice::from_ref(&row))? {
             return Ok(None);
         }
         let name = ZonePath::found(row.id.clone());
         vacancy.path().as_str().clone_into(&mut row.path);
-        permit.brought_back = Some(row.clone());
+        permit.brought_back = vec![row.clone()];
         let bin = zone.tenant.bin()?;
         let entry = bin
             .existing_entry(&name)
@@ -248,7 +264,7 @@ impl<'a> Writer<'a> {
         };
         // A command that held it open may have gone on writing.
         row.totals = bin.totals(&entry)?;
-        permit.brought_back = Some(row);
+        permit.brought_back = vec![row];
         permit.expect_alive()?;
         match Renamed::new(&entry, vacancy, permit.staging()) {
             Ok(effect) => Ok(Some(permit.change(DiskEffect::Renamed(effect)))),

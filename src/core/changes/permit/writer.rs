@@ -1,5 +1,6 @@
 //! Write lock of a zone, for its caller: the only way to a change.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use super::{DiskEffect, Permit, SizeError, ZoneChange, new_change, ownership_change};
@@ -28,8 +29,9 @@ pub struct Writer<'a> {
     pub(super) prepared: Vec<PreparedContent>,
     /// The caller's locked edit that ends with the change; its lock is not in its own way.
     pub(super) ends_edit: Option<Lock>,
-    /// The id in the bin of what the change takes away: it had it before, and changes of the list name it.
-    pub(crate) bin_id: Option<String>,
+    /// The ids in the bin of what the change takes away, by path: it had them before, and changes of the list
+    /// name them.
+    pub(crate) bin_ids: HashMap<String, String>,
     /// The digest of what the change adds to the end of a file, if it does nothing else.
     adds: Option<String>,
     /// `true` if the change is refused where the bin does not keep what it takes away.
@@ -60,7 +62,7 @@ impl<'a> Writer<'a> {
             write_lock: Some(write_lock),
             prepared: Vec::new(),
             ends_edit: None,
-            bin_id: None,
+            bin_ids: HashMap::new(),
             adds: None,
             keeps: false,
         })
@@ -100,9 +102,10 @@ impl<'a> Writer<'a> {
         self
     }
 
-    /// Gives what the change takes away this id in the bin.
-    pub(crate) fn binning_as(mut self, id: Option<&String>) -> Self {
-        self.bin_id = id.cloned();
+    /// Gives what the change takes away at a path this id in the bin.
+    pub(crate) fn binning_as(mut self, path: &ZonePath, id: Option<&String>) -> Self {
+        let id = id.map(|id| (path.as_str().to_owned(), id.clone()));
+        self.bin_ids.extend(id);
         self
     }
 
@@ -296,7 +299,7 @@ impl<'a> Writer<'a> {
             request,
             intent: None,
             binned: Vec::new(),
-            brought_back: None,
+            brought_back: Vec::new(),
         };
         permit.choose_for_bin()?;
         Ok(permit)

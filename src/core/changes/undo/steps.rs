@@ -11,11 +11,14 @@ use fileshed_zones::content_digest::sha256_between;
 use fileshed_zones::zone::{Zone, ZonePath};
 use sha2::Digest as _;
 
-use super::way::{State, Way, back_to};
+use super::way::{State, Way, back_to, swap_together};
 use super::{KeptReason, MOST, UndoOutcome, UndonePath};
 
 /// The largest file that is merged by lines, in bytes.
 const LARGEST_MERGED: u64 = 8 * MEBIBYTE;
+
+/// Steps that are taken back in one change.
+const MOST_TOGETHER: usize = 1_000;
 
 /// Takes the changes back, the last one first, or only says what would be done.
 pub(super) fn take_back(
@@ -26,70 +29,59 @@ pub(super) fn take_back(
 ) -> Result<Vec<UndonePath>, Error> {
     let mut plan = UndoPlan::of(zone, changes)?;
     let mut outcomes = Vec::new();
+    // Changes that only wrote over files are taken back together, as long as each has paths of its own.
+    let (mut together, mut paths) = (Vec::new(), HashSet::new());
     for row in changes {
-        plan.touched.clear();
-        plan.chained.clear();
         let steps = row.change.steps();
-        let mut ways = Vec::new();
-        let mut meant_all = true;
-        for (at, step) in steps.iter().enumerate().rev() {
-            if plan.done.contains(&(row.number, at)) {
-                continue;
-            }
-            if only.is_some_and(|only| step.path() != only.as_str()) {
-                meant_all = false;
-                continue;
-            }
-            if let Some(way) = plan.way(row, step)? {
-                let (way, seen) = plan.locked(way)?;
-                ways.push((at, way, seen));
-            }
+        let is_apart =
+            |step: &Step| matches!(step, Step::Replaced { .. }) && !paths.contains(step.path());
+        if !steps.iter().all(is_apart) || paths.len() >= MOST_TOGETHER {
+            paths.clear();
+            outcomes.extend(plan.swap_together(std::mem::take(&mut together))?);
         }
-        let mut is_whole = meant_all;
-        let mut failed = HashSet::new();
-        let last = ways.last().map(|(at, ..)| *at);
-        for (at, way, seen) in &ways {
-            let (path, mut outcome) = way.outcome();
-            let is_stuck = way.places().any(|path| failed.contains(path));
-            if is_stuck {
-                outcome = UndoOutcome::Kept(KeptReason::Changed);
-            } else if !dry_run && !matches!(way, Way::Stay(..)) {
-                // Each step is a change by itself: the last one marks the change, if all are taken back.
-                let marks = is_whole && last == Some(*at);
-                let mut numbers = way.older().to_vec();
-                numbers.extend(marks.then_some(row.number));
-                let part = (!marks).then_some((row.number, *at));
-                let caller = Caller {
-                    undoes: Some(undoes(&numbers, part)),
-                    ..zone.caller.clone()
-                };
-                let done = zone
-                    .store
-                    .zone_as_it_is(&caller, zone.name)
-                    .and_then(|zone| way.go(&zone.made()?, *seen));
-                match done {
-                    Ok(()) => plan.marked.extend(numbers),
-                    Err(error) => {
-                        tracing::warn!(%error, "a step is not taken back");
-                        outcome = UndoOutcome::Kept(KeptReason::of(&error));
-                        plan.unsettle(way);
-                        failed.extend(way.places());
-                    }
-                }
-            }
-            is_whole &= !matches!(outcome, UndoOutcome::Kept(_));
-            let stays = matches!(outcome, UndoOutcome::Kept(reason) if reason != KeptReason::Gone);
-            let version = (stays && has_former(&steps, &path)).then(|| row.number.to_string());
-            outcomes.push(UndonePath {
-                version,
-                ..UndonePath::of(zone, path, outcome)
-            });
+        let ways = plan.judge(row, steps, only)?;
+        if !dry_run && ways.are_swaps() {
+            paths.extend(ways.steps.iter().map(|step| step.path().to_owned()));
+            together.push(ways);
+            continue;
         }
-        if !dry_run && meant_all && ways.is_empty() && !plan.marked.contains(&row.number) {
-            zone.store.registry.mark_undone(&[row.number], 0)?;
+        outcomes.extend(plan.swap_together(std::mem::take(&mut together))?);
+        outcomes.extend(plan.carry_out(ways, dry_run)?);
+    }
+    outcomes.extend(plan.swap_together(together)?);
+    Ok(outcomes)
+}
+
+/// The ways back from one change.
+struct ChangeWays {
+    /// Its number.
+    number: i64,
+    steps: Vec<Step>,
+    /// `true` if these ways take all of it back that was not taken back before.
+    is_all: bool,
+    /// The ways, each with the position of its step, and the state of the file when it was judged.
+    ways: Vec<(usize, Way, Option<State>)>,
+}
+
+impl ChangeWays {
+    /// Returns `true` if each way gives another file its former content.
+    fn are_swaps(&self) -> bool {
+        let mut paths = HashSet::new();
+        let is_swap = |way: &Way| {
+            matches!(way, Way::Swap(..)) && way.places().all(|path| paths.insert(path.clone()))
+        };
+        !self.ways.is_empty() && self.ways.iter().map(|(_, way, _)| way).all(is_swap)
+    }
+
+    /// Returns what becomes of the path of a way.
+    fn outcome(&self, zone: &Zone<'_>, path: ZonePath, outcome: UndoOutcome) -> UndonePath {
+        let stays = matches!(outcome, UndoOutcome::Kept(reason) if reason != KeptReason::Gone);
+        let version = (stays && has_former(&self.steps, &path)).then(|| self.number.to_string());
+        UndonePath {
+            version,
+            ..UndonePath::of(zone, path, outcome)
         }
     }
-    Ok(outcomes)
 }
 
 /// Returns `true` if the bin got what was at a path before these steps.
@@ -101,11 +93,13 @@ fn has_former(steps: &[Step], path: &ZonePath) -> bool {
     )
 }
 
-/// Returns the text for what an undo takes back: changes as a whole, and a step of another one.
-fn undoes(numbers: &[i64], part: Option<(i64, usize)>) -> String {
+/// Returns the text for what an undo takes back: changes as a whole, and steps of others.
+fn undoes(numbers: &[i64], parts: impl IntoIterator<Item = (i64, usize)>) -> String {
     let numbers = numbers.iter().map(i64::to_string);
-    let part = part.map(|(number, at)| format!("{number}:{at}"));
-    numbers.chain(part).collect::<Vec<_>>().join(",")
+    let parts = parts
+        .into_iter()
+        .map(|(number, at)| format!("{number}:{at}"));
+    numbers.chain(parts).collect::<Vec<_>>().join(",")
 }
 
 /// Returns the steps in such a text: the number of the change of each, and its position in that.
@@ -225,6 +219,123 @@ impl<'p> UndoPlan<'p> {
             touched: HashSet::new(),
             chained: HashSet::new(),
         })
+    }
+
+    /// Returns the ways back from a change.
+    fn judge(
+        &mut self,
+        row: &ListedChange,
+        steps: Vec<Step>,
+        only: Option<&ZonePath>,
+    ) -> Result<ChangeWays, Error> {
+        self.touched.clear();
+        self.chained.clear();
+        let (mut ways, mut is_all) = (Vec::new(), true);
+        for (at, step) in steps.iter().enumerate().rev() {
+            if self.done.contains(&(row.number, at)) {
+                continue;
+            }
+            if only.is_some_and(|only| step.path() != only.as_str()) {
+                is_all = false;
+                continue;
+            }
+            if let Some(way) = self.way(row, step)? {
+                let (way, seen) = self.locked(way)?;
+                ways.push((at, way, seen));
+            }
+        }
+        let number = row.number;
+        Ok(ChangeWays {
+            number,
+            steps,
+            is_all,
+            ways,
+        })
+    }
+
+    /// Takes changes back that only wrote over files, as one change; if that is not possible, one after the
+    /// other.
+    fn swap_together(&mut self, changes: Vec<ChangeWays>) -> Result<Vec<UndonePath>, Error> {
+        let zone = self.zone;
+        let whole = changes.iter().filter(|ways| ways.is_all);
+        let numbers: Vec<i64> = whole.map(|ways| ways.number).collect();
+        let parts = changes.iter().filter(|ways| !ways.is_all);
+        let parts = parts.flat_map(|ways| ways.ways.iter().map(|(at, ..)| (ways.number, *at)));
+        let caller = Caller {
+            undoes: Some(undoes(&numbers, parts)),
+            ..zone.caller.clone()
+        };
+        let swaps = changes.iter().flat_map(|ways| &ways.ways);
+        let swaps = swaps.map(|(_, way, seen)| (way, *seen)).collect::<Vec<_>>();
+        if swaps.len() > 1 {
+            let done = zone
+                .store
+                .zone_as_it_is(&caller, zone.name)
+                .and_then(|zone| swap_together(&zone.made()?, &swaps));
+            match done {
+                Ok(()) => {
+                    self.marked.extend(numbers);
+                    let outcomes = changes.iter().flat_map(|ways| {
+                        ways.ways.iter().map(|(_, way, _)| {
+                            let (path, outcome) = way.outcome();
+                            ways.outcome(zone, path, outcome)
+                        })
+                    });
+                    return Ok(outcomes.collect());
+                }
+                Err(error) => tracing::debug!(%error, "files are not swapped together"),
+            }
+        }
+        let mut outcomes = Vec::new();
+        for ways in changes {
+            outcomes.extend(self.carry_out(ways, false)?);
+        }
+        Ok(outcomes)
+    }
+
+    /// Takes a change back step by step, or only says what would be done.
+    fn carry_out(&mut self, ways: ChangeWays, dry_run: bool) -> Result<Vec<UndonePath>, Error> {
+        let zone = self.zone;
+        let mut is_whole = ways.is_all;
+        let (mut outcomes, mut failed) = (Vec::new(), HashSet::new());
+        let last = ways.ways.last().map(|(at, ..)| *at);
+        for (at, way, seen) in &ways.ways {
+            let (path, mut outcome) = way.outcome();
+            let is_stuck = way.places().any(|path| failed.contains(path));
+            if is_stuck {
+                outcome = UndoOutcome::Kept(KeptReason::Changed);
+            } else if !dry_run && !matches!(way, Way::Stay(..)) {
+                // Each step is a change by itself: the last one marks the change, if all are taken back.
+                let marks = is_whole && last == Some(*at);
+                let mut numbers = way.older().to_vec();
+                numbers.extend(marks.then_some(ways.number));
+                let part = (!marks).then_some((ways.number, *at));
+                let caller = Caller {
+                    undoes: Some(undoes(&numbers, part)),
+                    ..zone.caller.clone()
+                };
+                let done = zone
+                    .store
+                    .zone_as_it_is(&caller, zone.name)
+                    .and_then(|zone| way.go(&zone.made()?, *seen));
+                match done {
+                    Ok(()) => self.marked.extend(numbers),
+                    Err(error) => {
+                        tracing::warn!(%error, "a step is not taken back");
+                        outcome = UndoOutcome::Kept(KeptReason::of(&error));
+                        self.unsettle(way);
+                        failed.extend(way.places());
+                    }
+                }
+            }
+            is_whole &= !matches!(outcome, UndoOutcome::Kept(_));
+            outcomes.push(ways.outcome(zone, path, outcome));
+        }
+        let number = ways.number;
+        if !dry_run && ways.is_all && ways.ways.is_empty() && !self.marked.contains(&number) {
+            zone.store.registry.mark_undone(&[number], 0)?;
+        }
+        Ok(outcomes)
     }
 
     /// Returns `true` if later steps leave at a path what was there after this change.

@@ -75,26 +75,20 @@ impl Way {
     pub(super) fn go(&self, zone: &Zone<'_>, seen: Option<State>) -> Result<(), Error> {
         let writer = receiver(zone, OPERATION)?.keeping();
         let gone = || Error::from(UndoError::Nothing);
-        if let Some(seen) = seen {
-            // Somebody may have changed it since it was judged.
-            let there = zone.data.existing_entry(&self.outcome().0)?;
-            if there.map(|entry| entry.stamp().content()) != Some(seen) {
-                return Err(gone());
-            }
-        }
+        expect_unchanged(zone, &self.outcome().0, seen)?;
         match self {
             Self::Stay(..) => {}
             Self::Discard(path, existing, id) => {
                 let entry = zone.data.entry_as_named(path)?;
-                writer.binning_as(id.as_ref()).delete(&entry, None)?;
+                writer.binning_as(path, id.as_ref()).delete(&entry, None)?;
                 remove_empty(zone, path, *existing)?;
             }
             Self::Swap(path, row, id) => {
                 // A step that was taken back before may have emptied the place.
                 let change = match zone.data.existing_entry(path)? {
                     Some(entry) => writer
-                        .binning_as(id.as_ref())
-                        .swap_with_bin(row.clone(), &entry)?,
+                        .binning_as(path, id.as_ref())
+                        .swap_with_bin(vec![(row.clone(), entry)])?,
                     None => writer.bring_back(row.clone(), zone.data.vacancy_as_named(path)?)?,
                 };
                 change.ok_or_else(gone)?.commit(None, OPERATION)?;
@@ -141,6 +135,37 @@ impl Way {
             }
         }
         Ok(())
+    }
+}
+
+/// Gives all files that are swapped their former contents, in one change.
+pub(super) fn swap_together(zone: &Zone<'_>, swaps: &[(&Way, Option<State>)]) -> Result<(), Error> {
+    let mut writer = receiver(zone, OPERATION)?.keeping();
+    let gone = || Error::from(UndoError::Nothing);
+    let mut pairs = Vec::new();
+    for (way, seen) in swaps {
+        let Way::Swap(path, row, id) = way else {
+            return Err(gone());
+        };
+        expect_unchanged(zone, path, *seen)?;
+        writer = writer.binning_as(path, id.as_ref());
+        pairs.push((row.clone(), zone.data.entry_as_named(path)?));
+    }
+    let change = writer.swap_with_bin(pairs)?.ok_or_else(gone)?;
+    change.commit(None, OPERATION)?;
+    Ok(())
+}
+
+/// Fails if somebody changed a file since it was judged.
+fn expect_unchanged(zone: &Zone<'_>, path: &ZonePath, seen: Option<State>) -> Result<(), Error> {
+    let Some(seen) = seen else {
+        return Ok(());
+    };
+    let there = zone.data.existing_entry(path)?;
+    if there.map(|entry| entry.stamp().content()) == Some(seen) {
+        Ok(())
+    } else {
+        Err(UndoError::Nothing.into())
     }
 }
 

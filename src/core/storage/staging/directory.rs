@@ -372,7 +372,7 @@ impl Merge {
             })
         });
         let steps = arriving.chain(kept);
-        let journal = Journal::write(&staging, Noted::Renames(steps.collect()), Some(name))?;
+        let journal = Journal::write(&staging, Noted::Renames(steps.collect()), vec![name])?;
         Ok((journal, self.arrivals))
     }
 }

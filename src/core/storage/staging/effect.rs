@@ -90,7 +90,7 @@ impl Staging {
             from: self.below_home(from)?,
             to: self.below_home(to)?,
         };
-        let journal = Journal::write(self, Noted::Renames(vec![step]), None)?;
+        let journal = Journal::write(self, Noted::Renames(vec![step]), Vec::new())?;
         journal.carry_out().map_err(|(_, error)| fail(error))?;
         journal.keep_or_undo()
     }

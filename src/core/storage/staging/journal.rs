@@ -54,8 +54,8 @@ pub struct Journal {
     noted: Noted,
     /// The path at which a step may set an entry aside.
     aside: String,
-    /// The staged name that the steps leave behind.
-    rest: Option<StagedName>,
+    /// The staged names that the steps leave behind.
+    rest: Vec<StagedName>,
     kept: bool,
 }
 
@@ -71,7 +71,7 @@ impl Journal {
     pub(super) fn write(
         staging: &Staging,
         noted: Noted,
-        rest: Option<StagedName>,
+        rest: Vec<StagedName>,
     ) -> Result<Self, DiskError> {
         let text = serde_json::to_vec(&noted).map_err(DiskError::server)?;
         let name = format!("{}{ENDING}", staging.fresh_name());
@@ -143,10 +143,8 @@ impl Drop for Journal {
         let undone = self.noted.undo(&self.home, &self.aside);
         let undone = undone.and_then(|()| forget(&self.staging, &self.name));
         report(&undone);
-        if undone.is_err()
-            && let Some(rest) = self.rest.take()
-        {
-            rest.leave();
+        if undone.is_err() {
+            self.rest.drain(..).for_each(StagedName::leave);
         }
     }
 }
@@ -154,7 +152,7 @@ impl Drop for Journal {
 impl Staging {
     /// Writes to the end of a file.
     pub fn append(&self, file: Appendable, path: &ZonePath) -> Result<Appended, DiskError> {
-        let journal = Journal::write(self, Noted::Addition(file), None)?;
+        let journal = Journal::write(self, Noted::Addition(file), Vec::new())?;
         journal
             .carry_out()
             .map_err(|(_, error)| DiskError::of("write", path, error))?;
@@ -169,45 +167,58 @@ impl Staging {
         target: &Entry,
         kept: Option<String>,
     ) -> Result<Journal, DiskError> {
-        let gone = || DiskError::NotFound {
+        self.supplant_all(&[(entry, target, kept)])
+    }
+
+    /// Does the same with several entries: all of them, or none.
+    pub fn supplant_all(
+        &self,
+        moves: &[(&Entry, &Entry, Option<String>)],
+    ) -> Result<Journal, DiskError> {
+        let gone = |entry: &Entry| DiskError::NotFound {
             path: entry.path().clone(),
         };
-        let inode = entry.inode()?.ok_or_else(gone)?;
-        let beside = self.place(self.fresh_name());
-        let waiting = self.below_home(&beside)?;
-        let mut steps = vec![
-            RenameStep {
+        let (mut steps, mut rest, mut olds) = (Vec::new(), Vec::new(), Vec::new());
+        let mut paths = Vec::new();
+        for (entry, target, kept) in moves {
+            let inode = entry.inode()?.ok_or_else(|| gone(entry))?;
+            let beside = self.place(self.fresh_name());
+            let waiting = self.below_home(&beside)?;
+            steps.push(RenameStep {
                 exchange: false,
                 inode,
                 from: self.below_home(entry.place())?,
                 to: waiting.clone(),
-            },
-            RenameStep {
+            });
+            steps.push(RenameStep {
                 exchange: true,
                 inode,
                 from: waiting.clone(),
                 to: self.below_home(target.place())?,
-            },
-        ];
-        if let Some(kept) = &kept {
-            steps.push(RenameStep {
-                exchange: false,
-                inode: target.inode()?.ok_or_else(gone)?,
-                from: waiting,
-                to: kept.clone(),
             });
+            paths.extend([entry.path(), target.path()]);
+            if let Some(kept) = kept {
+                steps.push(RenameStep {
+                    exchange: false,
+                    inode: target.inode()?.ok_or_else(|| gone(target))?,
+                    from: waiting.clone(),
+                    to: kept.clone(),
+                });
+                paths.push(target.path());
+            }
+            olds.push((target, kept.clone().unwrap_or(waiting)));
+            rest.push(StagedName::new(beside));
         }
-        let rest = StagedName::new(beside.clone());
-        let journal = Journal::write(self, Noted::Renames(steps), Some(rest))?;
-        journal.carry_out().map_err(|(number, error)| {
-            let path = [entry.path(), target.path(), target.path()][number];
-            DiskError::of("move", path, error)
-        })?;
-        // A command that runs meanwhile may have put a directory there: it goes back whole.
-        let old = kept.map(|kept| journal.home.place(&kept)).transpose();
-        let old = old.map_err(DiskError::server)?.unwrap_or(beside);
-        if old.is_directory()? && target.kind() != Kind::Directory {
-            return Err(DiskError::not_a_file(target.path(), Kind::Directory));
+        let journal = Journal::write(self, Noted::Renames(steps), rest)?;
+        journal
+            .carry_out()
+            .map_err(|(number, error)| DiskError::of("move", paths[number], error))?;
+        for (target, old) in olds {
+            // A command that runs meanwhile may have put a directory there: it goes back whole.
+            let old = journal.home.place(&old).map_err(DiskError::server)?;
+            if old.is_directory()? && target.kind() != Kind::Directory {
+                return Err(DiskError::not_a_file(target.path(), Kind::Directory));
+            }
         }
         Ok(journal)
     }
