@@ -70,7 +70,7 @@ fn main() -> ExitCode {
     first_calls(&server);
     met &= commits(&server);
     met &= writes(&server);
-    met &= binned(&server);
+    met &= binned();
     met &= undone(&server);
     met &= archives(&server);
     met &= imports(&server);
@@ -189,14 +189,18 @@ fn writes(server: &Server) -> bool {
     met
 }
 
-/// The cost of writes with the bin and without it, each by a server of its own.
-fn binned(server: &Server) -> bool {
-    let without = Server::with()
-        .env("FILESHED_API_KEYS", "service-key")
-        .env("FILESHED_NAMESPACE", "plain")
-        .env("FILESHED_BIN_DAYS", "0")
-        .start();
-    let mut desks = [&without, server].map(|server| Wire::open(server, "binned", "bench"));
+/// The cost of writes with the bin and without it, each by a new server.
+fn binned() -> bool {
+    let servers = ["0", "30"].map(|days| {
+        Server::with()
+            .env("FILESHED_API_KEYS", "service-key")
+            .env("FILESHED_NAMESPACE", "plain")
+            .env("FILESHED_BIN_DAYS", days)
+            .start()
+    });
+    let mut desks = servers
+        .each_ref()
+        .map(|server| Wire::open(server, "binned", "bench"));
     let mut met = true;
     for (name, size, is_new, most) in [
         ("new file of 100 bytes", 100, true, BIN_RATIO),
