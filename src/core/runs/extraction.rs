@@ -321,7 +321,7 @@ fn paged(bytes: &[u8], recognise: Recognition<'_>) -> Result<DocumentText, Error
                 ),
                 recognised => write!(
                     text,
-                    "[page {number} of {count} is an image: its text was recognized and may have \
+                    "[page {number} of {count} is an image: its text was recognised and may have \
                      errors]\n{recognised}"
                 ),
             };

@@ -293,7 +293,7 @@ fn what_is_missing_or_wrong_is_said() {
     let token = ["--admin-token", "sk-admin", "--url"];
     failed(
         &register(&setup, &[&token[..], &[&nobody()]].concat()),
-        "is not reached at http://127.0.0.1:",
+        "cannot be reached at http://127.0.0.1:",
     );
     let page = StandIn::answering(|_: &Asked| Answer::bytes("<html>"));
     let said = "is not Open WebUI";
