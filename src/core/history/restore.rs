@@ -8,7 +8,7 @@ use git2::Oid;
 use super::content::{SYMLINK, zone_path};
 use super::damage::Remedy;
 use super::{History, HistoryError, Result, ZoneComparison, object, repository};
-use fileshed_storage::{Entry, Kind, Staging, Target, Totals};
+use fileshed_storage::{Entry, Kind, Staged, Staging, Target, Totals};
 use fileshed_types::zone::ZonePath;
 
 /// A submodule: nothing of it lies in the repository.
@@ -122,11 +122,39 @@ impl History {
         }
     }
 
+    /// Gives a path the content and mode that history has.
     pub(super) fn put_back(
         &self,
         path: &ZonePath,
         id: Oid,
         mode: i32,
+        staging: &Staging,
+    ) -> Result<()> {
+        let staged = self.stage_content(id, mode, staging)?;
+        self.install_content(path, (id, mode), staged, staging)
+    }
+
+    /// Writes the content of a file into staging; `None` for what is no file.
+    pub(super) fn stage_content(
+        &self,
+        id: Oid,
+        mode: i32,
+        staging: &Staging,
+    ) -> Result<Option<Staged>> {
+        if mode == SUBMODULE || mode == SYMLINK {
+            return Ok(None);
+        }
+        let mut staged = staging.create()?;
+        self.write_blob(id, staged.file())?;
+        Ok(Some(staged))
+    }
+
+    /// Gives a path the content that was staged for it, or the link that history has.
+    pub(super) fn install_content(
+        &self,
+        path: &ZonePath,
+        (id, mode): (Oid, i32),
+        staged: Option<Staged>,
         staging: &Staging,
     ) -> Result<()> {
         if mode == SUBMODULE {
@@ -139,18 +167,15 @@ impl History {
                 staging.remove(&entry)?.keep()?;
             }
         }
-        let there = self.there(path)?;
-        if mode == SYMLINK {
+        let Some(staged) = staged else {
             let blob = object::blob(&self.repository, id)?;
             self.take_away(path, staging)?;
             self.data
                 .vacancy_as_named(path)?
                 .make_link(blob.content())?;
             return Ok(());
-        }
-        let mut staged = staging.create()?;
-        self.write_blob(id, staged.file())?;
-        let target = match there {
+        };
+        let target = match self.there(path)? {
             Some(entry) if entry.kind() == Kind::File => Target::Entry(entry),
             _ => {
                 self.take_away(path, staging)?;

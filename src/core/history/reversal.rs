@@ -11,6 +11,9 @@ use super::{ChangeKind, FileChange, History, HistoryError, Result, object};
 use fileshed_storage::{Root, Staging};
 use fileshed_types::zone::ZonePath;
 
+/// Files whose contents are flushed to disk together; each is open meanwhile.
+const FLUSHED_TOGETHER: usize = 128;
+
 /// A commit to take back, and the state before it.
 #[derive(Clone, Debug)]
 pub struct CommitRange {
@@ -172,9 +175,17 @@ impl History {
                 self.take_away_empty(path.parent(), None, staging)?;
             }
         }
-        for (path, content) in &reversal.changes {
-            if let Some((id, mode)) = content {
-                self.put_back(path, *id, *mode, staging)?;
+        let back = reversal.changes.iter();
+        let back = back.filter_map(|(path, content)| content.map(|content| (path, content)));
+        let back: Vec<(&ZonePath, (Oid, i32))> = back.collect();
+        for part in back.chunks(FLUSHED_TOGETHER) {
+            let staged = part
+                .iter()
+                .map(|(_, (id, mode))| self.stage_content(*id, *mode, staging));
+            let mut staged = staged.collect::<Result<Vec<_>>>()?;
+            staging.flush(staged.iter_mut().flatten())?;
+            for ((path, content), staged) in part.iter().zip(staged) {
+                self.install_content(path, *content, staged, staging)?;
             }
         }
         Ok(())

@@ -484,6 +484,23 @@ impl Staged {
     }
 }
 
+impl Staging {
+    /// Flushes the contents of staged files to disk: those of several files at once.
+    pub fn flush<'s>(&self, staged: impl Iterator<Item = &'s mut Staged>) -> Result<(), DiskError> {
+        let mut staged: Vec<&mut Staged> = staged.collect();
+        match staged.as_mut_slice() {
+            [] => return Ok(()),
+            [one] => return one.flush(),
+            _ => {}
+        }
+        rustix::fs::syncfs(&self.directory).map_err(DiskError::server)?;
+        for one in staged {
+            one.flushed = true;
+        }
+        Ok(())
+    }
+}
+
 fn is_full(error: &std::io::Error) -> bool {
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     matches!(errno, Some(Errno::NOSPC | Errno::DQUOT))
