@@ -47,6 +47,7 @@ mod sign_in;
 pub mod terminal;
 mod timer;
 mod tool;
+mod words;
 
 use admission::Admission;
 pub use mcp::McpToolset;

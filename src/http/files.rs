@@ -36,9 +36,7 @@ mod page;
 pub(in crate::http) mod resumable;
 pub(super) mod thumbnail;
 
-pub(super) use page::{
-    HtmlPage, Language, escaped, is_wanted as is_page_wanted, refused as show_refusal,
-};
+pub(super) use page::{HtmlPage, escaped, is_wanted as is_page_wanted, refused as show_refusal};
 
 /// The addresses of files.
 pub(super) fn routes() -> Router<Arc<Server>> {

@@ -24,9 +24,10 @@ use serde_json::json;
 
 use crate::http::call::{ServerRequest, Surface};
 use crate::http::envelope::HandlerError;
-use crate::http::files::{HtmlPage, Language, escaped, show_refusal};
+use crate::http::files::{HtmlPage, escaped, show_refusal};
 use crate::http::identity::is_by_page;
 use crate::http::serve::current;
+use crate::http::words::Language;
 use crate::http::{Server, body, envelope, pool};
 use crate::ops::Reply;
 
@@ -240,7 +241,7 @@ impl IntoResponse for PageError {
         if envelope::is_ours(self.0.code()) {
             envelope::failure(self.0)
         } else {
-            show_refusal(Language::English, &self.0)
+            show_refusal(Language::english(), &self.0)
         }
     }
 }
@@ -332,13 +333,10 @@ fn expected(found: Option<Principal>) -> Result<Principal, Error> {
 fn button(language: Language, principal: &Principal) -> Response {
     let user = principal.user.as_str();
     let name = escaped(principal.name.as_deref().unwrap_or(user));
-    let told = language.say(
-        "This opens the files of {name} in this browser. The link works once.",
-        "Das öffnet die Dateien von {name} in diesem Browser. Der Link gilt einmal.",
-    );
-    let told = told.replace("{name}", &format!("<strong>{name}</strong>"));
-    let title = language.say("Open files", "Dateien öffnen");
-    let action = language.say("Open the files", "Die Dateien öffnen");
+    let told = language.say("sign_in_about");
+    let told = told.replace("{0}", &format!("<strong>{name}</strong>"));
+    let title = language.say("open_files");
+    let action = language.say("open_the_files");
     let content = format!(
         "<p>{told}</p>\n<form method=\"post\"><button type=\"submit\">{action}</button></form>"
     );

@@ -7,8 +7,9 @@ use dav_server::fs::DavMetaData as _;
 use percent_encoding::utf8_percent_encode;
 
 use super::node::Node;
-use crate::http::files::{HtmlPage, Language, escaped};
+use crate::http::files::{HtmlPage, escaped};
 use crate::http::header::UNRESERVED;
+use crate::http::words::Language;
 
 /// The page of a directory that was asked for at this address.
 pub(super) fn page(address: &str, nodes: &[Node]) -> Response {
@@ -30,5 +31,5 @@ pub(super) fn page(address: &str, nodes: &[Node]) -> Response {
         );
     }
     list += "</ul>";
-    HtmlPage::new(Language::English, "Files", &list).answer()
+    HtmlPage::new(Language::english(), "Files", &list).answer()
 }

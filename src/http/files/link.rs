@@ -21,11 +21,11 @@ use fileshed_core::{Code, Core, Error, Secret, Zone, ZonePath, diagnostics};
 use serde_json::json;
 
 use super::download::Presentation;
-use super::page::Language;
 use super::{FileQuery, SURFACE, content, page};
 use crate::content_type;
 use crate::http::body::{BodyReader, SMALL_BYTES};
 use crate::http::call::{Call, ServerRequest};
+use crate::http::words::Language;
 use crate::http::{Server, envelope, pool, timer};
 use crate::ops::Reply;
 use views::LinkedEntry;
@@ -309,10 +309,8 @@ pub(super) async fn bring(Path(token): Path<String>, request: ServerRequest) -> 
         if is_page {
             return Ok(page::stored(language, count));
         }
-        let reply = Reply::new(
-            json!({"count": count}),
-            page::sentence(Language::English, count),
-        );
+        let told = Language::english().say_count("stored", count);
+        let reply = Reply::new(json!({"count": count}), told);
         Ok(envelope::answer(Ok(reply)))
     });
     answered.await

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use axum::http::header::{
-    ACCEPT, ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY,
+    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -17,11 +17,13 @@ use base64::engine::general_purpose::STANDARD;
 use fileshed_core::Error;
 use fileshed_core::text::transliterated;
 use percent_encoding::utf8_percent_encode;
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::http::envelope;
 use crate::http::header::UNRESERVED;
 pub(super) use crate::http::response_body::INERT;
+use crate::http::words::Language;
 
 const FRAME: &str = include_str!("page/frame.html");
 const OWN_STYLE: &str = include_str!("page/style.css");
@@ -61,73 +63,18 @@ pub(in crate::http) fn is_wanted(headers: &HeaderMap) -> bool {
         .any(|value| value.contains("text/html"))
 }
 
-/// The language of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::http) enum Language {
-    English,
-    German,
-}
-
-impl Language {
-    /// The first one that a browser asks for and that pages have.
-    pub(in crate::http) fn of(headers: &HeaderMap) -> Self {
-        let asked = headers
-            .get(ACCEPT_LANGUAGE)
-            .and_then(|asked| asked.to_str().ok());
-        let tags = asked.unwrap_or_default().split(',').map(str::trim);
-        let mut known = tags.filter_map(|tag| match tag.get(..2)?.to_ascii_lowercase().as_str() {
-            "de" => Some(Self::German),
-            "en" => Some(Self::English),
-            _ => None,
-        });
-        known.next().unwrap_or(Self::English)
-    }
-
-    /// The text in this language.
-    pub(in crate::http) fn say(self, english: &'static str, german: &'static str) -> &'static str {
-        match self {
-            Self::English => english,
-            Self::German => german,
-        }
-    }
-
-    fn tag(self) -> &'static str {
-        self.say("en", "de")
-    }
-}
-
 /// The page that takes files of up to `limit` MB.
 pub(super) fn upload(language: Language, limit: u64) -> Response {
-    let words = [
-        (
-            "about",
-            "Files that you choose or drop here go to the person who gave you this link. A file may have {limit} MB.",
-            "Dateien, die Sie hier auswählen oder ablegen, gehen an die Person, von der Sie diesen Link haben. Eine Datei darf {limit} MB haben.",
-        ),
-        ("files", "Choose files", "Dateien auswählen"),
-        ("folder", "Choose a folder", "Ordner auswählen"),
-        (
-            "or",
-            "or drop files and folders anywhere on this page",
-            "oder Dateien und Ordner irgendwo auf dieser Seite ablegen",
-        ),
-        ("send", "Send", "Senden"),
-        (
-            "total",
-            "Progress of all files",
-            "Fortschritt aller Dateien",
-        ),
-        ("list", "Files", "Dateien"),
-    ];
-    let mut content = UPLOAD.to_owned();
-    for (name, english, german) in words {
-        content = content.replace(&format!("{{{name}}}"), language.say(english, german));
+    let limit = limit.to_string();
+    let words = escaped(&json!(language.entries()).to_string());
+    let mut content = UPLOAD.replace("{limit}", &limit).replace("{words}", &words);
+    for (name, text) in language.entries() {
+        let text = escaped(&text.replace("{0}", &limit));
+        content = content.replace(&format!("{{{name}}}"), &text);
     }
-    let content = content.replace("{limit}", &limit.to_string());
-    let title = language.say("Send files", "Dateien senden");
     let page = HtmlPage {
         script: SCRIPT,
-        ..HtmlPage::new(language, title, &content)
+        ..HtmlPage::new(language, language.say("send_files"), &content)
     };
     page.answer()
 }
@@ -136,33 +83,21 @@ pub(super) fn upload(language: Language, limit: u64) -> Response {
 pub(super) fn stored(language: Language, count: usize) -> Response {
     let content = format!(
         "<p role=\"status\">{}</p>\n<p><a href=\"\">{}</a></p>",
-        sentence(language, count),
-        language.say("Send more files", "Weitere Dateien senden")
+        language.say_count("stored", count),
+        language.say("send_more")
     );
-    HtmlPage::new(language, language.say("Thank you", "Danke"), &content).answer()
+    HtmlPage::new(language, language.say("thanks"), &content).answer()
 }
 
 /// A failure in words for people.
 pub(in crate::http) fn refused(language: Language, error: &Error) -> Response {
     let status = envelope::status(error);
-    let title = match status {
-        StatusCode::NOT_FOUND => {
-            language.say("This link does not work", "Dieser Link funktioniert nicht")
-        }
-        StatusCode::GONE => language.say("This link is used up", "Dieser Link ist aufgebraucht"),
-        _ => language.say("This did not work", "Das hat nicht geklappt"),
-    };
-    let (message, hint) = (error.message(), error.hint().to_string());
-    let ask = "Bitten Sie die Person, von der Sie den Link haben, um einen neuen.";
-    let (message, hint) = match (language, status) {
-        (Language::German, StatusCode::NOT_FOUND) => (
-            "Er ist vielleicht abgelaufen, oder sein Ziel gibt es nicht mehr.",
-            ask,
-        ),
-        (Language::German, StatusCode::GONE) => {
-            ("Er wurde so oft benutzt, wie es erlaubt ist.", ask)
-        }
-        _ => (message, hint.as_str()),
+    let hint = error.hint().to_string();
+    let ask = language.say("ask_for_another");
+    let (title, message, hint) = match status {
+        StatusCode::NOT_FOUND => ("not_found", language.say("not_found_why"), ask),
+        StatusCode::GONE => ("used_up", language.say("used_up_why"), ask),
+        _ => ("did_not_work", error.message(), hint.as_str()),
     };
     let content = format!(
         "<p role=\"alert\">{}</p>\n<p class=\"faint\">{}</p>",
@@ -171,7 +106,7 @@ pub(in crate::http) fn refused(language: Language, error: &Error) -> Response {
     );
     let page = HtmlPage {
         status,
-        ..HtmlPage::new(language, title, &content)
+        ..HtmlPage::new(language, language.say(title), &content)
     };
     page.answer()
 }
@@ -249,16 +184,6 @@ impl<'a> HtmlPage<'a> {
 pub(super) fn keep_private(response: &mut Response) {
     let nobody = HeaderValue::from_static("no-store");
     response.headers_mut().insert(CACHE_CONTROL, nobody);
-}
-
-/// Returns the sentence that says how many files were stored.
-pub(super) fn sentence(language: Language, count: usize) -> String {
-    match (language, count) {
-        (Language::English, 1) => "The file was received.".to_owned(),
-        (Language::English, count) => format!("{count} files were received."),
-        (Language::German, 1) => "Die Datei ist angekommen.".to_owned(),
-        (Language::German, count) => format!("{count} Dateien sind angekommen."),
-    }
 }
 
 /// Text as a page shows it.

@@ -13,6 +13,7 @@ use axum::response::Response;
 use sha2::{Digest as _, Sha256};
 
 use crate::http::packed_file::PackedFile;
+use crate::http::words::Language;
 use crate::http::{header, route};
 
 /// Permissions of the page beside running its scripts: it shows and requests content of this origin alone.
@@ -85,7 +86,8 @@ const OTHERS: &[(&str, &[u8])] = files! {
 };
 
 /// The document; `{version}` stands where the addresses of the files have it, `{modules}` for those
-/// that the page begins with: a browser would else learn of one from another.
+/// that the page begins with: a browser would else learn of one from another. The words of one `{language}`
+/// are among them.
 const DOCUMENT: &str = include_str!("web/index.html");
 
 static PAGE: LazyLock<PageAssets> = LazyLock::new(PageAssets::new);
@@ -94,44 +96,74 @@ static PAGE: LazyLock<PageAssets> = LazyLock::new(PageAssets::new);
 struct PageAssets {
     /// The digest of all files, in the addresses.
     version: String,
-    document: PackedFile,
-    files: HashMap<&'static str, PackedFile>,
+    /// One for each language, by its tag.
+    documents: HashMap<&'static str, PackedFile>,
+    files: HashMap<String, PackedFile>,
 }
 
 impl PageAssets {
     fn new() -> Self {
+        let given = FIRST.iter().chain(OTHERS);
+        let given = given.map(|(name, content)| ((*name).to_owned(), Bytes::from_static(content)));
+        let words = Language::all().map(|language| (words_of(language), language.module().into()));
         let mut digest = Sha256::new();
         let mut files = HashMap::new();
-        for (name, content) in FIRST.iter().chain(OTHERS) {
-            digest.update(name);
-            digest.update(content);
-            files.insert(*name, PackedFile::new(name, Bytes::from_static(content)));
+        for (name, content) in given.chain(words) {
+            digest.update(&name);
+            digest.update(&content);
+            let file = PackedFile::new(&name, content);
+            files.insert(name, file);
         }
         let version = hex::encode(&digest.finalize()[..8]);
-        let modules = FIRST.iter().map(|(name, _)| {
-            format!("<link rel=\"modulepreload\" href=\"page/assets/{{version}}/{name}\">")
+        let documents = Language::all().map(|language| {
+            let document = document_of(language, &version);
+            (
+                language.tag(),
+                PackedFile::new("index.html", document.into()),
+            )
         });
-        let document = DOCUMENT
-            .replace("{modules}", &modules.collect::<Vec<_>>().join("\n"))
-            .replace("{version}", &version);
         Self {
-            document: PackedFile::new("index.html", document.into()),
+            documents: documents.collect(),
             files,
             version,
         }
     }
 }
 
+/// The name of the module with the words of a language.
+fn words_of(language: Language) -> String {
+    format!("words/{}.js", language.tag())
+}
+
+fn document_of(language: Language, version: &str) -> String {
+    let names = FIRST.iter().map(|(name, _)| (*name).to_owned());
+    let modules = names.chain([words_of(language)]).map(|name| {
+        format!("<link rel=\"modulepreload\" href=\"page/assets/{{version}}/{name}\">")
+    });
+    DOCUMENT
+        .replace("{modules}", &modules.collect::<Vec<_>>().join("\n"))
+        .replace("{version}", version)
+        .replace("{language}", language.tag())
+        .replace("{no_scripts}", language.say_on_page("no_scripts"))
+}
+
 /// `GET /`, for browsers, at the public address or the one that the request is for.
 pub(in crate::http) fn document(request: &Parts, public_url: &str) -> Response {
-    let mut response = PAGE.document.answer_fresh(&request.headers);
+    let language = Language::of(&request.headers);
+    let Some(document) = PAGE.documents.get(language.tag()) else {
+        return Response::default();
+    };
+    let mut response = document.answer_fresh(&request.headers);
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, policy(request, public_url));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(X_ROBOTS_TAG, HeaderValue::from_static("noindex"));
     // The content at this URL depends on the headers of the request.
-    headers.insert(VARY, HeaderValue::from_static("accept, accept-encoding"));
+    headers.insert(
+        VARY,
+        HeaderValue::from_static("accept, accept-encoding, accept-language"),
+    );
     response
 }
 

@@ -93,23 +93,148 @@ fn what_the_page_is_made_of_is_kept_for_good_and_sent_packed() {
     }
 }
 
-/// Bytes of the connection, because a client would unpack them.
-#[test]
-fn a_browser_that_takes_gzip_gets_it() {
-    let server = Server::start();
-    let address = addresses(&page(&server).text).remove(0);
+/// The answer for a browser that takes gzip: its headers and its body as it is sent. A client would unpack it.
+fn sent(server: &Server, address: &str) -> (String, Vec<u8>) {
     let request = format!(
-        "GET {address} HTTP/1.1\r\nHost: {}\r\nAccept-Encoding: br, gzip\r\nConnection: close\r\n\r\n",
+        "GET {address} HTTP/1.1\r\nHost: {}\r\nAccept: text/html\r\nAccept-Language: de\r\n\
+         Accept-Encoding: br, gzip\r\nConnection: close\r\n\r\n",
         server.address()
     );
     let mut socket = std::net::TcpStream::connect(server.address()).unwrap();
     std::io::Write::write_all(&mut socket, request.as_bytes()).unwrap();
     let mut answer = Vec::new();
     socket.read_to_end(&mut answer).unwrap();
-    let head = String::from_utf8_lossy(&answer);
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n");
+    let body = answer.split_off(end.unwrap() + 4);
+    (String::from_utf8_lossy(&answer).into_owned(), body)
+}
+
+#[test]
+fn a_browser_that_takes_gzip_gets_it() {
+    let server = Server::start();
+    let address = addresses(&page(&server).text).remove(0);
+    let (head, body) = sent(&server, &address);
     assert!(head.contains("content-encoding: gzip"), "{head}");
-    let body = answer.windows(4).position(|four| four == b"\r\n\r\n");
-    assert!(answer[body.unwrap() + 4..].starts_with(&[0x1f, 0x8b]));
+    assert!(body.starts_with(&[0x1f, 0x8b]));
+}
+
+/// Bytes that are sent before the list shows, and all that the page can load.
+const MOST_AT_FIRST: usize = 60_000;
+const MOST_IN_ALL: usize = 600_000;
+
+#[test]
+fn little_is_sent_before_the_list_shows() {
+    let server = Server::start();
+    let browser = server.client().header("Accept", "text/html");
+    let document = browser.header("Accept-Language", "de").get("/").text;
+    let mut size = sent(&server, "/").1.len();
+    let mut first: Vec<String> = addresses(&document);
+    first.sort();
+    first.dedup();
+    let mut words = 0;
+    for address in &first {
+        let (head, body) = sent(&server, address);
+        assert!(head.starts_with("HTTP/1.1 200"), "{address}: {head}");
+        size += body.len();
+        words += usize::from(address.contains("/words/"));
+    }
+    println!("{size} bytes are sent before the list shows");
+    assert!(size <= MOST_AT_FIRST, "{size}");
+    assert_eq!(words, 1, "the words of one language: {first:?}");
+
+    // Their imports are among them.
+    for address in &first {
+        let Some((base, name)) = address
+            .rsplit_once('/')
+            .filter(|(_, name)| name.ends_with(".js"))
+        else {
+            continue;
+        };
+        for line in server.client().get(address).text.lines() {
+            let from = line.split_once(" from \"./").map(|(_, from)| from);
+            let Some(from) = from.filter(|_| line.starts_with("import ") || line.starts_with("} "))
+            else {
+                continue;
+            };
+            let wanted = format!("{base}/{}", from.trim_end_matches("\";"));
+            assert!(first.contains(&wanted), "{name} imports {wanted}");
+        }
+    }
+
+    let base = first[0].split('/').take(4).collect::<Vec<_>>().join("/");
+    let place = repository().join("src/http/page/web");
+    let mut names: Vec<String> = ["en.js", "de.js"]
+        .map(|name| format!("words/{name}"))
+        .into();
+    for directory in ["", "lib/"] {
+        for entry in std::fs::read_dir(place.join(directory)).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            if entry.path().is_file() && name != "index.html" && name != "licences.txt" {
+                names.push(format!("{directory}{name}"));
+            }
+        }
+    }
+    let all: usize = names
+        .iter()
+        .map(|name| sent(&server, &format!("{base}/{name}")).1.len())
+        .sum();
+    println!("{all} bytes are all that the page can load");
+    assert!((MOST_AT_FIRST..=MOST_IN_ALL).contains(&all), "{all}");
+}
+
+#[test]
+fn the_page_is_in_the_language_of_the_browser() {
+    let app = TestApp::start();
+    for (asked, tag, cancel) in [
+        ("de-DE,de", "de", "Abbrechen"),
+        ("fr,en", "en", "Cancel"),
+        ("fr", "en", "Cancel"),
+    ] {
+        let browser = app.client().header("Accept", "text/html");
+        let page = browser.header("Accept-Language", asked).get("/");
+        assert!(
+            page.text.contains(&format!("<html lang=\"{tag}\">")),
+            "{}",
+            page.text
+        );
+        assert!(page.header("vary").contains("accept-language"));
+        let named = addresses(&page.text);
+        let words = named.iter().find(|name| name.contains("/words/")).unwrap();
+        let module = app.client().get(words);
+        assert!(module.header("content-type").starts_with("text/javascript"));
+        assert!(
+            module.text.contains(&format!("\"cancel\":\"{cancel}\"")),
+            "{}",
+            module.text
+        );
+    }
+}
+
+/// A key that no language has would be shown as it is.
+#[test]
+fn every_word_of_the_sources_is_in_the_languages() {
+    let read = |name: &str| std::fs::read_to_string(repository().join(name)).unwrap();
+    let words: Value = serde_json::from_str(&read("src/http/words/en.json")).unwrap();
+    let mut count = 0;
+    let mut expect = |part: &str, text: &str, call: &str| {
+        for rest in text.split(call).skip(1) {
+            let key = rest.split('"').next().unwrap();
+            assert!(words[part][key].is_string(), "{part}: {key}");
+            count += 1;
+        }
+    };
+    for entry in std::fs::read_dir(repository().join("src/http/page/web")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|end| end == "js") {
+            expect("page", &std::fs::read_to_string(path).unwrap(), "word(\"");
+        }
+    }
+    for name in ["files/page.rs", "files/link/views.rs", "sign_in.rs"] {
+        expect("links", &read(&format!("src/http/{name}")), ".say(\"");
+    }
+    expect("links", &read("src/http/files/page/upload.js"), " say(\"");
+    assert!(count > 100, "{count}");
 }
 
 #[test]

@@ -25,8 +25,9 @@ use serde_json::{Value, json};
 use super::OpenedLink;
 use crate::content_type;
 use crate::http::files::download::{Download, FileDownload};
-use crate::http::files::page::{self, HtmlPage, Language, escaped};
+use crate::http::files::page::{self, HtmlPage, escaped};
 use crate::http::header::{self, UNRESERVED};
+use crate::http::words::Language;
 
 /// Most entries of a directory that a page or a list has.
 const ENTRIES_MAX: usize = 2000;
@@ -142,30 +143,17 @@ impl OpenedLink {
     fn facts(&self, language: Language) -> String {
         let maker = match &self.maker {
             Some(name) => format!("<strong>{}</strong>", escaped(name)),
-            None => language
-                .say("a person on this server", "einer Person auf diesem Server")
-                .to_owned(),
+            None => language.say("somebody").to_owned(),
         };
         let end = self.link.expires_at.strftime("%F");
         let mut facts = format!(
             "{} {maker} · {} {end}",
-            language.say("Shared by", "Geteilt von"),
-            language.say("until", "bis")
+            language.say("shared_by"),
+            language.say("until")
         );
-        let left = self.link.downloads_left().filter(|_| !self.is_counted);
-        let _written = match left {
-            Some(1) => write!(
-                facts,
-                " · {}",
-                language.say("one download left", "noch ein Download")
-            ),
-            Some(left) => write!(
-                facts,
-                " · {left} {}",
-                language.say("downloads left", "Downloads übrig")
-            ),
-            None => Ok(()),
-        };
+        if let Some(left) = self.link.downloads_left().filter(|_| !self.is_counted) {
+            let _written = write!(facts, " · {}", language.say_count("left", left as usize));
+        }
         format!("<p class=\"faint\">{facts}</p>")
     }
 
@@ -185,14 +173,14 @@ impl OpenedLink {
         if !below.is_root() {
             content.push_str(&self.way(language, below));
         }
-        let all = language.say("Download all", "Alles herunterladen");
+        let all = language.say("download_all");
         let _written = write!(
             content,
             "<p class=\"buttons\">{}</p>",
             self.button(below, all)
         );
         if entries.is_empty() {
-            let empty = language.say("This folder is empty.", "Dieser Ordner ist leer.");
+            let empty = language.say("empty");
             let _written = write!(content, "<p>{empty}</p>");
         }
         content.push_str("<ul class=\"entries\">\n");
@@ -224,8 +212,8 @@ impl OpenedLink {
         }
         content.push_str("</ul>");
         if more > 0 {
-            let others = language.say("more are in the download", "weitere sind im Download");
-            let _written = write!(content, "<p class=\"faint\">{more} {others}.</p>");
+            let others = language.say_count("more", more);
+            let _written = write!(content, "<p class=\"faint\">{others}</p>");
         }
         HtmlPage::new(language, &self.name(below), &content).answer()
     }
@@ -234,7 +222,7 @@ impl OpenedLink {
     fn way(&self, language: Language, below: &ZonePath) -> String {
         let root = ZonePath::root();
         let top = escaped(&self.name(&root));
-        let label = language.say("Folders", "Ordner");
+        let label = language.say("folders");
         let address = self.address("list", &root, "");
         let mut way = format!(
             "<nav aria-label=\"{label}\"><ul class=\"way\"><li><a href=\"{address}\">{top}</a></li>"
@@ -266,7 +254,7 @@ impl OpenedLink {
         if !below.is_root() {
             content.push_str(&self.way(language, below));
         }
-        let download = language.say("Download", "Herunterladen");
+        let download = language.say("download");
         let download = format!("{download} ({})", human_size(size));
         let _written = write!(
             content,
@@ -274,12 +262,7 @@ impl OpenedLink {
             self.button(below, &download)
         );
         if shows {
-            let foreign = language.say(
-                "The frame shows a file of that person, not a page of this server. Enter no password \
-                 in it.",
-                "Der Rahmen zeigt eine Datei dieser Person, keine Seite dieses Servers. Geben Sie darin \
-                 kein Passwort ein.",
-            );
+            let foreign = language.say("foreign_frame");
             let address = self.address("content", below, "inline=true");
             let _written = write!(
                 content,
@@ -292,29 +275,23 @@ impl OpenedLink {
 
     /// The page that asks for the password.
     pub(super) fn password(&self, language: Language, is_wrong: bool) -> Response {
-        let wrong = language.say("This is not the password.", "Das ist nicht das Passwort.");
+        let wrong = language.say("wrong_password");
         let wrong = if is_wrong {
             format!("<p class=\"bad\" role=\"alert\">{wrong}</p>")
         } else {
             String::new()
         };
-        let about = language.say(
-            "The person who gave you this link also has the password.",
-            "Die Person, von der Sie diesen Link haben, hat auch das Passwort.",
-        );
+        let about = language.say("password_about");
         let content = format!(
             "<p>{about}</p>{wrong}<form method=\"post\" action=\"{}password\">\
              <label class=\"field\">{}<input type=\"password\" name=\"password\" \
              autocomplete=\"off\" required autofocus></label>\
              <button type=\"submit\">{}</button></form>",
             self.prefix,
-            language.say("Password", "Passwort"),
-            language.say("Open", "Öffnen")
+            language.say("password"),
+            language.say("open")
         );
-        let title = language.say(
-            "This link needs a password",
-            "Dieser Link braucht ein Passwort",
-        );
+        let title = language.say("opens_with_password");
         let page = HtmlPage {
             status: StatusCode::UNAUTHORIZED,
             ..HtmlPage::new(language, title, &content)

@@ -19,21 +19,21 @@ document.documentElement.classList.add("scripted");
 document.getElementById("send").hidden = true;
 document.getElementById("or").hidden = false;
 
-const german = document.documentElement.lang === "de";
-function say(english, inGerman) {
-  return german ? inGerman : english;
+const words = JSON.parse(form.dataset.words);
+function say(key, value) {
+  return words[key].replace("{0}", () => value);
 }
 
-function count(number, one, many) {
-  return number + " " + (number === 1 ? one : many);
+function count(key, number) {
+  return say(key + (number === 1 ? "_one" : "_many"), number);
 }
 
 function sum() {
   const parts = [];
   const left = waiting.length + (sending ? 1 : 0);
-  if (left > 0) parts.push(count(left, say("file is being sent.", "Datei wird gesendet."), say("files are being sent.", "Dateien werden gesendet.")));
-  if (sent > 0) parts.push(count(sent, say("file was received.", "Datei ist angekommen."), say("files were received.", "Dateien sind angekommen.")));
-  if (failed > 0) parts.push(count(failed, say("file was not sent.", "Datei wurde nicht gesendet."), say("files were not sent.", "Dateien wurden nicht gesendet.")));
+  if (left > 0) parts.push(count("sending", left));
+  if (sent > 0) parts.push(count("received", sent));
+  if (failed > 0) parts.push(count("failed", failed));
   status.textContent = parts.join(" ");
   total.hidden = left === 0;
   total.value = size > 0 ? (done + now) / size : 0;
@@ -47,8 +47,8 @@ function add(file, name) {
   label.textContent = name;
   bar.max = 1;
   bar.value = 0;
-  bar.setAttribute("aria-label", say("Progress of ", "Fortschritt von ") + name);
-  word.textContent = say("Waiting", "Wartet");
+  bar.setAttribute("aria-label", say("progress_of", name));
+  word.textContent = say("waiting");
   item.append(label, bar, word);
   list.append(item);
   size += file.size;
@@ -75,10 +75,7 @@ function next() {
   const entry = waiting.shift();
   sending = entry;
   sum();
-  const large = say(
-    "This file is too large: at most " + form.dataset.limit + " MB are taken.",
-    "Diese Datei ist zu groß: höchstens " + form.dataset.limit + " MB werden angenommen.",
-  );
+  const large = say("too_large", form.dataset.limit);
   if (entry.file.size > limit) {
     end(entry, false, large);
     return;
@@ -99,28 +96,21 @@ function next() {
   };
   request.onload = () => {
     if (request.status === 200) {
-      end(entry, true, say("Received", "Angekommen"));
+      end(entry, true, say("received"));
       return;
     }
-    let text = say("This file could not be sent.", "Diese Datei konnte nicht gesendet werden.");
-    const reasons = {
-      413: large,
-      507: "Für diese Datei ist nicht genug Platz.",
-      404: "Dieser Link funktioniert nicht mehr.",
-    };
+    const reasons = { 413: large, 507: say("no_space"), 404: say("no_longer") };
+    let text = reasons[request.status] || say("not_sent");
     try {
-      if (!german) text = JSON.parse(request.responseText).error.message;
-      else text = reasons[request.status] || text;
+      // The server explains itself in English.
+      if (document.documentElement.lang === "en") text = JSON.parse(request.responseText).error.message;
     } catch {
       // Not this server's answer: the general sentence stands.
     }
     end(entry, false, text);
   };
   request.onerror = () => {
-    end(entry, false, say(
-      "The connection was lost, or this file cannot be read. Try again.",
-      "Die Verbindung ist abgebrochen, oder die Datei ist nicht lesbar. Versuchen Sie es noch einmal.",
-    ));
+    end(entry, false, say("connection_lost"));
   };
   request.send(body);
 }

@@ -12,9 +12,8 @@ import { Notes } from "./notes.js";
 import { Sidebar } from "./sidebar.js";
 import { Header, Toolbar } from "./toolbar.js";
 import { sendFiles, Transfers } from "./upload.js";
-import { language, word } from "./words.js";
+import { word } from "./words.js";
 
-document.documentElement.lang = language;
 
 const Admin = later(() => import("./admin.js"), "Admin");
 const Chats = later(() => import("./chats.js"), "Chats");
