@@ -47,7 +47,7 @@ pub struct Response {
 impl Operation for Convert {
     const ID: &str = "shed_convert";
     const SUMMARY: &str = "Convert a file to another format";
-    const DOC: &str = "Make a real DOCX, ODT, PDF, PPTX or HTML of Markdown, HTML or a table, an XLSX or ODS of CSV or a database, and back. shed_convert(zone=\"storage\", path=\"sales.csv\", to=\"xlsx\")";
+    const DOC: &str = "Make a real DOCX, ODT, PDF, PPTX or HTML of Markdown, HTML or a table, an XLSX or ODS of CSV or a database, and back. shed_convert(zone=\"storage\", path=\"a.csv\", to=\"xlsx\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![

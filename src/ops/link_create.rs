@@ -35,7 +35,9 @@ pub struct Request {
     /// Link to all files, once
     #[serde(default)]
     workspace: bool,
+    /// To its end
     expires_hours: Option<u64>,
+    /// Opens it
     password: Option<String>,
     /// Maximum
     downloads: Option<u64>,
@@ -84,7 +86,7 @@ pub struct Response {
 impl Operation for LinkCreate {
     const ID: &str = "shed_link_create";
     const SUMMARY: &str = "Create a link";
-    const DOC: &str = "Make a download link; show clickable_link as it is; an SVG shows in the chat. shed_link_create(zone=\"storage\", path=\"notes/todo.md\")";
+    const DOC: &str = "Make a download link; show clickable_link as it is; an SVG shows in the chat. shed_link_create(zone=\"storage\", path=\"a.md\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::ADDS.each_time().outside();
     const ERRORS: &[Code] = errors![

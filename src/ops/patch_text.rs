@@ -30,7 +30,7 @@ pub struct Request {
     path: String,
     /// The new text
     content: String,
-    /// Exact text, once in the file; content replaces it
+    /// Exact text, once in it; content replaces it
     find: Option<String>,
     /// Default replace with find or pattern, else end
     #[schema(value_type = Option<Position>)]

@@ -81,7 +81,7 @@ pub struct Response {
 impl Operation for Read {
     const ID: &str = "shed_read";
     const SUMMARY: &str = "Read a file";
-    const DOC: &str = "Read a text file as numbered lines, a PDF, DOCX, XLSX or PPTX as text, a picture as a picture. shed_read(zone=\"storage\", path=\"notes/todo.md\")";
+    const DOC: &str = "Read a text file as numbered lines, a PDF, DOCX, XLSX or PPTX as text, a picture as a picture. shed_read(zone=\"storage\", path=\"a.md\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = errors![
