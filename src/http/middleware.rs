@@ -16,6 +16,7 @@ use fileshed_core::{Clock, Error, Mutex, diagnostics};
 use super::admission::AdmissionError;
 use super::envelope::CallSubject;
 use super::identity::CookieUse;
+use super::response_body::KeptPrivately;
 use super::response_body::trusted;
 use super::serve::stream::TargetHasFragment;
 use super::serve::{HEADERS_MAX_BYTES, current};
@@ -110,9 +111,10 @@ pub(super) async fn log_request(
         }
         error = error.or_else(|| called.error.clone());
     }
+    let may_be_kept = response.extensions().get::<KeptPrivately>().is_some();
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if cookie_use.happened() {
+    if cookie_use.happened() && !may_be_kept {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     if let Ok(id) = HeaderValue::from_str(&line.id) {

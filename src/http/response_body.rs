@@ -86,6 +86,10 @@ pub(super) fn picture(mime_type: &str, bytes: Vec<u8>, admitted: CallPermit) -> 
     respond(parts, bytes, Some(admitted))
 }
 
+/// A mark on an answer: a browser may keep it, and asks each time if it still may show it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KeptPrivately;
+
 /// A body that holds a value, and breaks off when a trust ends.
 pub(super) struct HeldBody<T> {
     body: Body,

@@ -12,7 +12,7 @@ use super::FileQuery;
 use super::condition::{self, Validators};
 use super::page::CACHE;
 use crate::http::call::Call;
-use crate::http::response_body;
+use crate::http::response_body::{self, KeptPrivately};
 
 /// `GET /page/thumbnail`
 pub(in crate::http) async fn fetch(mut call: Call) -> Result<Response, Error> {
@@ -37,5 +37,6 @@ pub(in crate::http) async fn fetch(mut call: Call) -> Result<Response, Error> {
     };
     state.insert(response.headers_mut());
     response.headers_mut().insert(CACHE_CONTROL, CACHE);
+    response.extensions_mut().insert(KeptPrivately);
     Ok(response)
 }

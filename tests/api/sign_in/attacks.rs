@@ -88,6 +88,38 @@ fn pages_of_other_sites_cannot_use_a_session() {
 }
 
 #[test]
+fn a_small_picture_is_kept_by_the_browser_and_asked_for_again() {
+    let server = TestApp::with_key();
+    let browser = alice(&server);
+    let picture = include_bytes!("../server/wide.png");
+    let wide = "/files/content?zone=storage&path=wide.png";
+    assert_eq!(browser.page().send("PUT", wide, picture).status, 201);
+    let address = "/page/thumbnail?zone=storage&path=wide.png";
+    let made = browser.any().get(address);
+    assert_eq!(
+        (made.status, made.header("cache-control")),
+        (200, "private, no-cache")
+    );
+    let again = browser.any().header("If-None-Match", made.header("etag"));
+    let again = again.get(address);
+    assert_eq!(
+        (again.status, again.header("cache-control")),
+        (304, "private, no-cache")
+    );
+    // A refusal is kept by nobody, and after signing out there is nothing else.
+    let missing = browser
+        .any()
+        .get("/page/thumbnail?zone=storage&path=missing.png");
+    assert_eq!(
+        (missing.status, missing.header("cache-control")),
+        (404, "no-store")
+    );
+    let kept = browser.any().header("If-None-Match", made.header("etag"));
+    browser.sign_out(&json!({}));
+    assert_eq!(kept.get(address).status, 401);
+}
+
+#[test]
 fn a_cookie_counts_without_the_page_for_showing_a_file_alone() {
     let server = TestApp::with_key();
     let browser = alice(&server);
