@@ -271,6 +271,7 @@ fn links(_: &Server, administration: &Administration<'_>) -> Result<Value, Error
             "zone": link.zone,
             "group": link.group,
             "purpose": link.purpose,
+            "password": link.password.is_some(),
             "created_at": moment(link.created_at),
             "expires_at": moment(link.expires_at),
         })

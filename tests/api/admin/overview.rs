@@ -72,6 +72,7 @@ fn links_and_locks_show_no_path_and_no_credential() {
             "zone",
             "group",
             "purpose",
+            "password",
             "created_at",
             "expires_at"
         ]

@@ -150,7 +150,7 @@ function AllLinks({ links }) {
   const head = ["purpose", "user", "place", "created", "ends", "actions"].map((key) => word(key));
   return html`<${Rows} label=${word("links")} head=${head} empty=${word("nothing_here")}
     rows=${links.map((/** @type {any} */ link) => html`<tr key=${link.id}>
-      <th scope="row">${word(`purpose_${link.purpose}`)}</th><td>${link.user ?? "–"}</td><td>${zone(link)}</td>
+      <th scope="row">${word(`purpose_${link.purpose}`)}${link.password && html` · ${word("with_password")}`}</th><td>${link.user ?? "–"}</td><td>${zone(link)}</td>
       <td>${when(link.created_at)}</td><td>${when(link.expires_at)}</td>
       <td class="actions"><${Action} label=${word("end")} of=${`${word(`purpose_${link.purpose}`)}, ${link.user ?? ""}`} kind="danger"
         onClick=${() => act("links/end", { id: link.id }, word("ended"))} /></td>
