@@ -80,6 +80,7 @@ async fn session(ServerRequest { server, parts, .. }: ServerRequest) -> Response
         "role": caller.map(|caller| caller.role.as_str()),
         "role_lapsed": lapsed.unwrap_or_default(),
         "ways": ways(&server),
+        "link_hours": server.core.store.settings.link_expiry_hours,
     });
     // A program has a credential of its own.
     if let (Err(error), true) = (&found, parts.headers.contains_key(AUTHORIZATION)) {

@@ -16,7 +16,7 @@ fn who_has_a_token_is_signed_in_with_it() {
     assert_eq!(
         state,
         json!({"signed_in": false, "name": null, "mode": "user", "role": null,
-               "role_lapsed": false, "ways": ["link", "token"]})
+               "role_lapsed": false, "ways": ["link", "token"], "link_hours": 168})
     );
     browser.sign_in("shed_made-up").refused(401, "UNAUTHORIZED");
     assert_eq!(browser.secret(), "");
@@ -162,7 +162,7 @@ fn in_shared_mode_nobody_signs_in() {
         state,
         json!({
             "signed_in": true, "name": null, "mode": "shared", "role": "user",
-            "role_lapsed": false, "ways": [],
+            "role_lapsed": false, "ways": [], "link_hours": 168,
         })
     );
     browser.page().call("shed_stats", &json!({})).data();

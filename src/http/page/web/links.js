@@ -5,7 +5,7 @@ import { call, place, send } from "./api.js";
 import { Dialog } from "./dialog.js";
 import { count, duration, instant, join, size } from "./format.js";
 import { EntryIcon, Icon } from "./icons.js";
-import { attempt, dialog, location, personal, tell } from "./state.js";
+import { attempt, dialog, location, personal, session, tell } from "./state.js";
 import { word } from "./words.js";
 
 /**
@@ -65,20 +65,34 @@ function LinkDialog({ title, first, longest }) {
   const field = useRef(/** @type {HTMLInputElement|null} */ (null));
   const [link, setLink] = useState(first);
   // One after the other: with the keyboard a choice is made by passing others.
-  const last = useRef(Promise.resolve());
+  const last = useRef(Promise.resolve(true));
   useEffect(() => field.current?.select(), []);
-  /** @param {object} terms */
+  /** Changes terms of the link; `true` if it has them now. @param {object} terms @returns {Promise<boolean>} */
   function change(terms) {
     last.current = last.current.then(async () => {
       const changed = await attempt(() => send("link", { id: link.file_id, ...terms }));
       if (changed) setLink((before) => ({ ...before, ...changed }));
       if (links.value) await reloadLinks();
+      return Boolean(changed);
     });
+    return last.current;
   }
+  // The password as it was typed, until the link has it.
+  const unsent = useRef("");
+  async function sendPassword() {
+    const password = unsent.current;
+    unsent.current = "";
+    if (password && !(await change({ password }))) unsent.current ||= password;
+    await last.current;
+    return !unsent.current;
+  }
+  // Nobody gets a link that opens without the password that it was to have.
+  const take = async () => (await sendPassword()) && copy(absolute(link.download_url));
   const ends = longest ? duration(longest) : instant(first.expires_at);
-  const lives = LIVES.filter((life) => !longest || life < longest);
+  const most = session.value.link_hours;
+  const lives = LIVES.filter((life) => life < most).concat(longest ? [] : most);
   const limits = DOWNLOADS.includes(link.downloads_max) || !link.downloads_max ? DOWNLOADS : [link.downloads_max, ...DOWNLOADS];
-  return html`<${Dialog} title=${title} actions=${html`<button type="button" class="primary" onClick=${() => copy(absolute(link.download_url))}>
+  return html`<${Dialog} title=${title} actions=${html`<button type="button" class="primary" onClick=${take}>
       <${Icon} name="link" />${word("copy")}</button>`}>
     <label>${word("links")}<input ref=${field} readonly value=${absolute(link.download_url)} onFocus=${(/** @type {any} */ event) => event.target.select()} /></label>
     ${lives.length > 0 && html`<label>${word("ends_after")}<select onChange=${(/** @type {any} */ event) => event.target.value && change({ expires_hours: Number(event.target.value) })}>
@@ -86,7 +100,7 @@ function LinkDialog({ title, first, longest }) {
       ${lives.map((life) => html`<option key=${life} value=${life}>${duration(life)}</option>`)}
     </select></label>`}
     <label>${word(link.password ? "new_link_password" : "link_password")}<input maxlength="128" minlength="8" autocomplete="off" spellcheck=${false}
-      placeholder=${word("link_password_hint")} onChange=${(/** @type {any} */ event) => event.target.value && change({ password: event.target.value })} /></label>
+      placeholder=${word("link_password_hint")} onInput=${(/** @type {any} */ event) => (unsent.current = event.target.value)} onChange=${sendPassword} /></label>
     ${link.password && html`<button type="button" onClick=${() => change({ password: "" })}>${word("open_without_password")}</button>`}
     ${!link.upload && html`<label>${word("downloads")}<select value=${link.downloads_max ?? 0} onChange=${(/** @type {any} */ event) => change({ downloads: Number(event.target.value) })}>
       <option value="0">${word("any_number")}</option>
