@@ -47,6 +47,11 @@ const REFUSALS_PER_ADDRESS: u64 = 8;
 const REFUSALS: u64 = 64;
 /// Passwords that are checked at once: each takes 7 MiB.
 const GUESSES: u64 = 16;
+/// Passwords that are checked or wait for it.
+const GUESSERS: u64 = 256;
+/// Looks at once at what the links of one user lead to, and those of all.
+const LINK_LOOKS_PER_USER: u64 = 4;
+const LINK_LOOKS: u64 = 16;
 
 /// The pools of the surfaces.
 #[derive(Debug)]
@@ -63,8 +68,12 @@ pub(super) struct Admission {
     pub(super) looks: FairSemaphore,
     /// Refusals of wrong credentials.
     pub(super) refusals: FairSemaphore,
+    /// Passwords of links that are checked or wait for it: one of a link and an address at a time.
+    pub(super) guessers: FairSemaphore,
     /// Passwords of links that are checked: one of a link at a time.
     pub(super) guesses: FairSemaphore,
+    /// Looks at what links lead to, which slow downloads must not delay.
+    link_looks: FairSemaphore,
     /// Time for which a call waits for its permit.
     patience: Duration,
 }
@@ -109,7 +118,12 @@ impl Admission {
                 Pool::Refusals,
                 Shares::fixed(REFUSALS_PER_ADDRESS, REFUSALS),
             ),
+            guessers: limiter.open(Pool::LinkGuessers, Shares::fixed(1, GUESSERS)),
             guesses: limiter.open(Pool::LinkGuesses, Shares::fixed(1, GUESSES)),
+            link_looks: limiter.open(
+                Pool::LinkLooks,
+                Shares::fixed(LINK_LOOKS_PER_USER, LINK_LOOKS),
+            ),
             patience: config.core.timings.calls.permit,
         }
     }
@@ -122,6 +136,11 @@ impl Admission {
     /// Waits for the right to look up a credential in the registry.
     pub(super) async fn lookup(&self, who: &str) -> Result<Grant, AdmissionError> {
         Ok(wait(&self.lookups, who, 1, self.patience).await?)
+    }
+
+    /// Waits for the right to look at what a link of a user leads to.
+    pub(super) async fn link_look(&self, user: &str) -> Result<Grant, AdmissionError> {
+        Ok(wait(&self.link_looks, user, 1, self.patience).await?)
     }
 
     /// Waits for the permit to run one call.

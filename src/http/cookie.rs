@@ -14,8 +14,10 @@ const VALUE_MAX_BYTES: usize = 4096;
 #[derive(Clone, Debug)]
 pub(super) struct Cookie {
     name: String,
-    /// `; Path=/…; HttpOnly; …`
-    attributes: String,
+    /// `; Path=/…`, or nothing for the directory of the request.
+    path: String,
+    /// `; Secure`, or nothing.
+    secure: &'static str,
 }
 
 impl Cookie {
@@ -35,7 +37,20 @@ impl Cookie {
         };
         Self {
             name: format!("{prefix}{name}"),
-            attributes: format!("; Path={path}; HttpOnly; SameSite=Lax{secure}"),
+            path: format!("; Path={path}"),
+            secure,
+        }
+    }
+
+    /// The same for the directory of the address that sets it, if the public URL is not configured: a proxy
+    /// may have put the server below a path that only browsers know.
+    pub(super) fn beside_request(self, public_url: &str) -> Self {
+        match public_url {
+            "" => Self {
+                path: String::new(),
+                ..self
+            },
+            _ => self,
         }
     }
 
@@ -63,8 +78,9 @@ impl Cookie {
     }
 
     fn header(&self, value: &str, seconds: u64) -> HeaderValue {
-        let Self { name, attributes } = self;
-        let text = format!("{name}={value}; Max-Age={seconds}{attributes}");
+        let Self { name, path, secure } = self;
+        let text =
+            format!("{name}={value}; Max-Age={seconds}{path}; HttpOnly; SameSite=Lax{secure}");
         // Values are base64, and a public address has no other characters than a header.
         HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static(""))
     }
@@ -111,6 +127,16 @@ mod tests {
             ),
         ] {
             let cookie = Cookie::new("s", public_url, path);
+            assert_eq!(cookie.set(&Secret::new("x"), 9), expected);
+        }
+        for (public_url, expected) in [
+            ("", "s=x; Max-Age=9; HttpOnly; SameSite=Lax"),
+            (
+                "https://example.org/shed",
+                "__Secure-s=x; Max-Age=9; Path=/shed/page; HttpOnly; SameSite=Lax; Secure",
+            ),
+        ] {
+            let cookie = Cookie::new("s", public_url, "/page").beside_request(public_url);
             assert_eq!(cookie.set(&Secret::new("x"), 9), expected);
         }
         for (public_url, expected) in [

@@ -19,7 +19,7 @@ use tower::ServiceExt as _;
 
 use crate::balanced::Balanced;
 use crate::client::team_of;
-use crate::wait::in_time;
+use crate::wait::{self, in_time};
 use crate::{Answer, Client, Finished, PATIENCE, Setup, program};
 
 /// The server's routes: with [`Setup::app`] without a socket, in this process, and with a
@@ -99,6 +99,13 @@ impl TestApp {
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
         let routes = self.routes.get(turn.checked_rem(self.routes.len())?)?;
         Some(routes.answer(method, path, headers, body))
+    }
+
+    /// Begins a request in this process, and drops it as soon as `until` is so: its client hangs up.
+    pub fn hang_up(&self, path: &str, header: (&str, &str), until: impl Fn() -> bool) {
+        let (name, value) = header;
+        let headers = [(name.to_owned(), value.as_bytes().to_vec())];
+        self.routes[0].hang_up(request("GET", path, &headers, b""), until);
     }
 
     /// The limiter of each server in this process.
@@ -228,31 +235,7 @@ impl Routes {
         headers: &[(String, Vec<u8>)],
         body: &[u8],
     ) -> Answer {
-        let mut request = Request::builder().method(method).uri(path);
-        for (name, value) in headers {
-            request = request.header(name, value.as_slice());
-        }
-        // Headers that a client adds by itself.
-        let length = (!body.is_empty() || method == "POST").then(|| body.len().to_string());
-        let own = [
-            (HOST, Some(ADDRESS.to_owned())),
-            (USER_AGENT, Some("tests".to_owned())),
-            (ACCEPT, Some("*/*".to_owned())),
-            (CONTENT_LENGTH, length),
-        ];
-        let has = |request: &axum::http::request::Builder, name: &HeaderName| {
-            request
-                .headers_ref()
-                .is_some_and(|headers| headers.contains_key(name))
-        };
-        for (name, value) in own {
-            if let Some(value) = value
-                && !has(&request, &name)
-            {
-                request = request.header(name, HeaderValue::from_str(&value).unwrap());
-            }
-        }
-        let request = request.body(Body::from(body.to_vec())).unwrap();
+        let request = request(method, path, headers, body);
         let runtime = self.runtime.as_ref().unwrap();
         runtime.block_on(async {
             let answer = async {
@@ -264,6 +247,45 @@ impl Routes {
             in_time(answer).await
         })
     }
+
+    fn hang_up(&self, request: Request<Body>, until: impl Fn() -> bool) {
+        let runtime = self.runtime.as_ref().unwrap();
+        runtime.block_on(in_time(async {
+            tokio::select! {
+                answered = self.router.clone().oneshot(request) => panic!("{answered:?}"),
+                () = wait::until(until) => {}
+            }
+        }));
+    }
+}
+
+/// A request as clients send it.
+fn request(method: &str, path: &str, headers: &[(String, Vec<u8>)], body: &[u8]) -> Request<Body> {
+    let mut request = Request::builder().method(method).uri(path);
+    for (name, value) in headers {
+        request = request.header(name, value.as_slice());
+    }
+    // Headers that a client adds by itself.
+    let length = (!body.is_empty() || method == "POST").then(|| body.len().to_string());
+    let own = [
+        (HOST, Some(ADDRESS.to_owned())),
+        (USER_AGENT, Some("tests".to_owned())),
+        (ACCEPT, Some("*/*".to_owned())),
+        (CONTENT_LENGTH, length),
+    ];
+    let has = |request: &axum::http::request::Builder, name: &HeaderName| {
+        request
+            .headers_ref()
+            .is_some_and(|headers| headers.contains_key(name))
+    };
+    for (name, value) in own {
+        if let Some(value) = value
+            && !has(&request, &name)
+        {
+            request = request.header(name, HeaderValue::from_str(&value).unwrap());
+        }
+    }
+    request.body(Body::from(body.to_vec())).unwrap()
 }
 
 impl Drop for Routes {

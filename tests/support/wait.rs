@@ -45,6 +45,13 @@ pub fn pause(microseconds: u64) {
     std::thread::sleep(Duration::from_micros(microseconds));
 }
 
+/// Waits until something is so, without blocking.
+pub(crate) async fn until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        tokio::time::sleep(STEP).await;
+    }
+}
+
 /// The outcome of something that is waited for as long as anything is.
 pub(crate) async fn in_time<T>(outcome: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, outcome).await.unwrap()

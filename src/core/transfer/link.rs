@@ -271,8 +271,17 @@ impl Transfer {
     /// Returns `true` if `text` proves that a browser has met a term of a link.
     #[must_use]
     pub fn is_proven(&self, proof: LinkProof, link: &Link, text: &Secret) -> bool {
-        self.proof_key
-            .verify(proof, link.state(), text, self.seconds())
+        let until = self.proof_key.verify(proof, link.state(), text);
+        until.is_some_and(|until| self.seconds() < until)
+    }
+
+    /// Returns `true` if `text` proves that a browser has had the password of a link once.
+    #[must_use]
+    pub fn was_proven(&self, link: &Link, text: &Secret) -> bool {
+        let until = self
+            .proof_key
+            .verify(LinkProof::Password, link.state(), text);
+        until.is_some()
     }
 
     fn seconds(&self) -> u64 {

@@ -12,6 +12,7 @@ use fileshed_zones::namespace::{Pepper, mac};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::time::Duration;
+use unicode_normalization::UnicodeNormalization as _;
 
 /// Characters of a password.
 pub(crate) const PASSWORD_CHARACTERS: std::ops::RangeInclusive<usize> = 8..=128;
@@ -51,6 +52,7 @@ pub struct LinkChange {
 
 /// Returns the hash of a password as a PHC string. Takes some milliseconds.
 pub(crate) fn hash_of(password: &Secret) -> Result<String, Error> {
+    let password = composed(password);
     let characters = password.reveal().chars().count();
     if !PASSWORD_CHARACTERS.contains(&characters) {
         return Err(LinkTermsError::Password { characters }.into());
@@ -63,10 +65,18 @@ pub(crate) fn hash_of(password: &Secret) -> Result<String, Error> {
 
 /// Returns `true` if a hash is that of a password. Takes some milliseconds and 7 MiB; blocks.
 pub(crate) fn is_password_of(hash: &Secret, password: &Secret) -> bool {
-    // A longer one is nobody's, and would take longer.
-    let is_possible = password.reveal().len() <= 4 * PASSWORD_CHARACTERS.end();
-    let given = password.reveal().as_bytes();
-    is_possible && hasher().verify_password(given, hash.reveal()).is_ok()
+    // A longer one is nobody's in any form of its letters, and would take longer.
+    let is_possible = password.reveal().len() <= 16 * PASSWORD_CHARACTERS.end();
+    is_possible && {
+        let given = composed(password);
+        let given = given.reveal().as_bytes();
+        hasher().verify_password(given, hash.reveal()).is_ok()
+    }
+}
+
+/// Returns a password in the one form of its letters (NFC): keyboards and systems differ in it.
+fn composed(password: &Secret) -> Secret {
+    Secret::new(password.reveal().nfc().collect::<String>())
 }
 
 fn hasher() -> Argon2<'static> {
@@ -100,6 +110,16 @@ impl LinkProof {
         match self {
             Self::Password => hours(24),
             Self::Download => hours(4),
+        }
+    }
+
+    /// Returns the time for which a browser keeps the proof. One of a password that no longer counts still
+    /// tells the browser from those that guess.
+    #[must_use]
+    pub fn kept(self) -> Duration {
+        match self {
+            Self::Password => hours(30 * 24),
+            Self::Download => self.age(),
         }
     }
 
@@ -140,23 +160,18 @@ impl ProofKey {
         Secret::new(URL_SAFE_NO_PAD.encode([&time[..], &signature].concat()))
     }
 
-    /// Returns `true` if this key signed the proof for the link as it is, and it counts at `now`.
+    /// Returns the second until which a proof counts, if this key signed it for the link as it is.
     pub(crate) fn verify(
         &self,
         proof: LinkProof,
         link: LinkState<'_>,
         text: &Secret,
-        now: u64,
-    ) -> bool {
-        let Ok(bytes) = URL_SAFE_NO_PAD.decode(text.reveal()) else {
-            return false;
-        };
-        let Some((time, signature)) = bytes.split_first_chunk::<TIME_BYTES>() else {
-            return false;
-        };
-        signature.len() == MAC_BYTES
-            && self.mac(proof, link, *time).verify_slice(signature).is_ok()
-            && now < u64::from_be_bytes(*time)
+    ) -> Option<u64> {
+        let bytes = URL_SAFE_NO_PAD.decode(text.reveal()).ok()?;
+        let (time, signature) = bytes.split_first_chunk::<TIME_BYTES>()?;
+        let is_signed = signature.len() == MAC_BYTES
+            && self.mac(proof, link, *time).verify_slice(signature).is_ok();
+        is_signed.then(|| u64::from_be_bytes(*time))
     }
 
     /// Another password makes another signature.

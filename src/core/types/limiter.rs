@@ -51,8 +51,12 @@ pools! {
     Looks,
     /// Refusals of wrong credentials, which are slow, by address.
     Refusals,
+    /// Passwords of links that are checked or wait for it, by link and address.
+    LinkGuessers,
     /// Passwords of links that are checked, by link.
     LinkGuesses,
+    /// Looks at what links lead to, by the links' makers.
+    LinkLooks,
     /// Commands that run.
     Commands,
     /// Background processes.

@@ -88,6 +88,8 @@ timings! {
         lookup: seconds(5),
         /// Delay of the response to a wrong credential.
         refusal: milliseconds(500),
+        /// Longest wait of a password of a link for those that other addresses try.
+        guess: seconds(15),
         /// Longest wait for a write lock. It is held for milliseconds, so a longer wait means overload.
         write_lock: seconds(20),
         /// Interval of the attempts to take a write lock that another process holds as a file lock,

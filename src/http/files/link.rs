@@ -130,7 +130,8 @@ pub(super) async fn enter(Path(token): Path<String>, request: ServerRequest) -> 
         token,
     };
     let password = password_of(&server.core, request.body).await;
-    let checked = guard::check_password(&server, &opened.link, password).await;
+    let browser = (&headers, opened.token.as_str());
+    let checked = guard::check_password(&server, browser, &opened.link, password).await;
     if let Err(error) = checked {
         return opened.refuse(&headers, error);
     }
@@ -227,7 +228,8 @@ async fn show(
     lists: bool,
 ) -> Result<Response, Error> {
     // A look at a large directory takes a while, and anybody may have the link.
-    let permit = call.transfer_permit(Some(&opened.link.id)).await?;
+    let maker = call.server.core.store.namespace(&call.caller);
+    let permit = call.server.admission.link_look(&maker).await?;
     let (link, path) = (Arc::clone(&opened.link), below.clone());
     let looked = call.run(permit, move |view, _| {
         let maker = view.core.store.name_of(&link.caller);

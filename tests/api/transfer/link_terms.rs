@@ -7,7 +7,7 @@ use fileshed_core::limiter::Pool;
 use serde_json::{Value, json};
 
 use crate::transfer::form::{many_users, send};
-use fileshed_test_support::{Answer, Client, TestApp};
+use fileshed_test_support::{Answer, Client, TestApp, wait_until};
 
 const PASSWORD: &str = "correct horse";
 
@@ -170,11 +170,8 @@ fn a_browser_keeps_the_password_as_a_cookie() {
     assert_eq!(right.status, 303, "{}", right.text);
     let token = file.strip_prefix("/links/").unwrap();
     assert_eq!(right.header("location"), format!("../{token}"));
-    assert!(
-        right
-            .header("set-cookie")
-            .contains(&format!("; Path={file};"))
-    );
+    // Without a public URL, browsers keep it for the directory of the address that set it.
+    assert!(!right.header("set-cookie").contains("Path"));
     let opened = browser(&server).header("Cookie", &cookie(&right));
     assert_eq!(opened.get(&file).text, "inside");
     assert_eq!(opened.get(&folder).status, 401);
@@ -231,12 +228,9 @@ fn no_list_has_the_password_of_a_link() {
         .as_user("root")
         .header("X-OpenWebUI-User-Role", "admin");
     let all = root.get("/admin/api/links");
-    assert_eq!(
-        all.body["links"].as_array().unwrap().len(),
-        1,
-        "{}",
-        all.text
-    );
+    let shown: Vec<&Value> = all.body["links"].as_array().unwrap().iter().collect();
+    assert_eq!(shown.len(), 1, "{}", all.text);
+    assert_eq!(shown[0]["password"], true);
     let registry = rusqlite::Connection::open(server.data().join("access_auth.sqlite")).unwrap();
     let hash: String = registry
         .query_row("SELECT password FROM links", [], |row| row.get(0))
@@ -477,33 +471,114 @@ fn guesses_wait_for_each_other() {
             .header("X-Link-Password", PASSWORD)
             .get(file)
     };
-    // Of one address: so many at once, and none that is checked beyond them.
-    let refusals = limiter.get(Pool::Refusals).unwrap();
-    let taken = take(&refusals, "nobody");
-    assert_eq!(taken.len(), 8);
-    guess(&file).refused(429, "BUSY");
-    enter(&server.client(), &file, PASSWORD).refused(429, "BUSY");
-    drop(taken);
-    assert_eq!(guess(&file).text, "content");
-    // Of one link: one at a time.
-    let guesses = limiter.get(Pool::LinkGuesses).unwrap();
+    let cookie = cookie(&enter(&server.client(), &file, PASSWORD));
+    let known = browser(&server).header("Cookie", &cookie);
+    assert_eq!(known.get(&file).text, "content");
+    // Of one link and one address: one is checked or waits for it. Of one link: one is checked.
+    let id = id_of(&server, &file).as_str().unwrap().to_owned();
+    for (pool, user) in [
+        (Pool::LinkGuessers, format!("{id} nobody")),
+        (Pool::LinkGuesses, id),
+    ] {
+        let places = limiter.get(pool).unwrap();
+        let turn = take(&places, &user);
+        assert_eq!(turn.len(), 1, "{pool:?}");
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| guess(&file));
+            wait_until("the guess waits", || places.occupancy().waiting > 0);
+            assert_eq!(guess(&other).text, "content");
+            // A browser that had the password guesses nothing.
+            assert_eq!(known.get(&file).text, "content");
+            drop(turn);
+            assert_eq!(waits.join().unwrap().text, "content");
+        });
+    }
+}
+
+#[test]
+fn a_browser_that_had_the_password_long_ago_does_not_wait_for_others() {
+    let server = many_users().app();
+    put(&server.as_user("ada"), "a.txt", "content");
+    let file = shared(&server, "a.txt", json!({"password": PASSWORD}));
+    let cookie = cookie(&enter(&server.client(), &file, PASSWORD));
+    server.advance(25 * 3600);
+    let known = browser(&server).header("Cookie", &cookie);
+    assert_eq!(known.get(&file).status, 401);
+    let limiter = server.limiters().remove(0);
     let id = id_of(&server, &file);
+    let guesses = limiter.get(Pool::LinkGuesses).unwrap();
     let turn = take(&guesses, id.as_str().unwrap());
-    assert_eq!(turn.len(), 1);
+    assert_eq!(enter(&known, &file, PASSWORD).status, 303);
+    assert_eq!(guesses.occupancy().waiting, 0);
+    // Another password makes it a stranger.
+    change(&server, &json!({"id": id, "password": "battery staple"})).data();
     std::thread::scope(|scope| {
-        let waits = scope.spawn(|| guess(&file));
-        while guesses.occupancy().waiting == 0 {
-            std::thread::yield_now();
-        }
-        assert_eq!(guess(&other).text, "content");
+        let waits = scope.spawn(|| enter(&known, &file, "battery staple"));
+        wait_until("the stranger waits", || guesses.occupancy().waiting > 0);
         drop(turn);
-        assert_eq!(waits.join().unwrap().text, "content");
+        assert_eq!(waits.join().unwrap().status, 303);
     });
-    // A browser that had the password guesses nothing.
-    let opened =
-        browser(&server).header("Cookie", &cookie(&enter(&server.client(), &file, PASSWORD)));
-    let _taken = take(&refusals, "nobody");
-    assert_eq!(opened.get(&file).text, "content");
+}
+
+#[test]
+fn a_client_that_hangs_up_frees_the_places_of_its_guess() {
+    let server = many_users().app();
+    put(&server.as_user("ada"), "a.txt", "content");
+    let file = shared(&server, "a.txt", json!({"password": PASSWORD}));
+    let limiter = server.limiters().remove(0);
+    let held = |pool: Pool| limiter.occupancy(pool).unwrap().held;
+    let wrong = ("X-Link-Password", "not at all it");
+    server.hang_up(&file, wrong, || held(Pool::LinkGuesses) > 0);
+    wait_until("the places are free", || {
+        held(Pool::LinkGuesses) + held(Pool::LinkGuessers) == 0
+    });
+    let right = server.client().header("X-Link-Password", PASSWORD);
+    assert_eq!(right.get(&file).text, "content");
+}
+
+#[test]
+fn a_password_is_the_same_in_every_form_of_its_letters() {
+    let server = many_users().app();
+    put(&server.as_user("ada"), "a.txt", "content");
+    let forms = [
+        "sch\u{f6}ne gr\u{fc}\u{df}e",
+        "scho\u{308}ne gru\u{308}\u{df}e",
+    ];
+    for made in forms {
+        let file = shared(&server, "a.txt", json!({"password": made}));
+        for given in forms {
+            let client = server.client().header("X-Link-Password", given);
+            assert_eq!(client.get(&file).text, "content", "{made} {given}");
+        }
+        let other = server
+            .client()
+            .header("X-Link-Password", "schone gru\u{df}e");
+        assert_eq!(other.get(&file).status, 401);
+    }
+    // The limits count letters, not the marks of which they are put together.
+    for (count, status) in [(7, 400), (8, 200), (128, 200), (129, 400)] {
+        let terms =
+            json!({"zone": "storage", "path": "a.txt", "password": "u\u{308}".repeat(count)});
+        let made = server.as_user("ada").call("shed_link_create", &terms);
+        assert_eq!(made.status, status, "{count}: {}", made.text);
+    }
+}
+
+#[test]
+fn slow_downloads_leave_the_list_of_a_folder_alone() {
+    let server = many_users().app();
+    furnish(&server);
+    let folder = shared(&server, "shared", json!({}));
+    let limiter = server.limiters().remove(0);
+    let id = id_of(&server, &folder);
+    let downloads = limiter.get(Pool::OneLinkTransfers).unwrap();
+    let _taken = take(&downloads, id.as_str().unwrap());
+    for page in ["", "/list", "/list?path=deeper"] {
+        let shown = browser(&server).get(&format!("{folder}{page}"));
+        assert_eq!(shown.status, 200, "{page}: {}", shown.text);
+    }
+    let content = format!("{folder}/content");
+    server.client().get(&content).refused(429, "BUSY");
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Guard of a link: its password, its limit of downloads, and the cookies of browsers that met them.
 //!
-//! Guesses are slow: one at a time for each link, a few at a time for each address, and the answer to a
-//! wrong one is held back.
+//! Guesses are slow. Each link has one checked at a time, which goes from address to address, and the answer
+//! to a wrong one is held back while the next one waits. So a right password is answered as long as fewer
+//! than thirty other addresses try passwords of the same link at once (`guess` and `refusal` of the
+//! timings); beyond that, a browser that never had the password is told that the server is busy. A browser
+//! that had the password does not wait for others.
 
 use std::sync::Arc;
 
@@ -44,10 +47,11 @@ pub(super) fn has_met(
     given.is_some_and(|given| server.core.transfer.is_proven(proof, link, &given))
 }
 
-/// The header that gives a browser the proof that it has met a term of a link.
+/// The header that gives a browser the proof that it has met a term of a link, at an address below it.
 pub(super) fn proof(server: &Server, proof: LinkProof, token: &str, link: &Link) -> HeaderValue {
     let signed = server.core.transfer.prove(proof, link);
-    cookie(server, proof, token).set(&signed, proof.age().as_secs())
+    let cookie = cookie(server, proof, token).beside_request(&server.public_url);
+    cookie.set(&signed, proof.kept().as_secs())
 }
 
 /// Fails unless a request has the password of the link, or its browser had it.
@@ -67,7 +71,7 @@ pub(super) async fn expect_password(
     let given = given.and_then(|given| std::str::from_utf8(given.as_bytes()).ok());
     let given = given.map(str::to_owned);
     match given.or(basic) {
-        Some(given) => check_password(server, link, Secret::new(given)).await,
+        Some(given) => check_password(server, (headers, token), link, Secret::new(given)).await,
         None => Err(PasswordError::Missing.into()),
     }
 }
@@ -75,18 +79,27 @@ pub(super) async fn expect_password(
 /// Fails if a password does not open the link.
 pub(super) async fn check_password(
     server: &Arc<Server>,
+    (headers, token): (&HeaderMap, &str),
     link: &Arc<Link>,
     password: Secret,
 ) -> Result<(), Error> {
-    let (admission, calls) = (&server.admission, &server.core.store.settings.timings.calls);
-    // Taken before the look, so that no answer comes sooner than it may.
+    let proof = cookie(server, LinkProof::Password, token).read(headers);
+    let known = proof.filter(|proof| server.core.transfer.was_proven(link, proof));
     let client = current::client();
-    let place = admission.refusals.try_take(&client);
+    let (lane, guesser) = match &known {
+        Some(proof) => (format!("{} known", link.id), proof.reveal()),
+        None => (link.id.clone(), client.as_str()),
+    };
+    let calls = &server.core.store.settings.timings.calls;
+    // One of each address: the turns of a link are for those that wait longest.
+    let guessers = &server.admission.guessers;
+    let guesser = format!("{} {guesser}", link.id);
+    let place = admission::wait(guessers, &guesser, 1, calls.permit).await;
     let place = place.map_err(AdmissionError::from)?;
-    let (server, link, patience) = (Arc::clone(server), Arc::clone(link), calls.permit);
+    let (server, link, patience) = (Arc::clone(server), Arc::clone(link), calls.guess);
     // A client that hangs up frees the places of its guess no sooner than one that waits.
     let checking = tokio::spawn(async move {
-        let turn = admission::wait(&server.admission.guesses, &link.id, 1, patience).await;
+        let turn = admission::wait(&server.admission.guesses, &lane, 1, patience).await;
         let turn = turn.map_err(AdmissionError::from)?;
         let opens = pool::blocking(move || link.opens_with(&password)).await?;
         if !opens {
