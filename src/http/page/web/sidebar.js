@@ -34,7 +34,18 @@ function Usage() {
   return html`<${Quota} used=${shared ?? stats.value.total} label=${group ?? word("used")} />`;
 }
 
+/** Drops unsaved texts that this browser keeps for the person who signs out. */
+function forgetDrafts() {
+  const first = `fileshed.draft.${session.value.name}.#`;
+  try {
+    Object.keys(localStorage).filter((name) => name.startsWith(first)).forEach((name) => localStorage.removeItem(name));
+  } catch {
+    // A browser that keeps nothing has none.
+  }
+}
+
 async function signOut() {
+  forgetDrafts();
   await attempt(() => send("sign-out", {}));
   await leave();
 }
