@@ -43,7 +43,7 @@ def uploads(world: World) -> None:
         page.gone("checkbox", "Select ticket.txt")
         check.equal("it moved", here.content("storage", "ticket.txt"), b"ticket.txt of trip")
         here.menu("old.txt", "Share link")
-        shared = page.value("textbox", "Links")
+        shared = page.value("textbox", "Address")
         check.equal("a link to it works", web.request("GET", shared).body, b"old.txt of trip")
         page.click("button", "Close")
         page.gone("dialog")

@@ -18,7 +18,7 @@ def links(world: World) -> None:
     world.open("storage/share")
     world.menu("paper.txt", "Share link")
     page.see("dialog", "Share link: paper.txt")
-    address = page.value("textbox", "Links")
+    address = page.value("textbox", "Address")
     check.that("it says when it ends", "Ends: " in page.text("dialog", "Share link: paper.txt"))
     world.clean("a link")
     check.equal("it works for anybody", web.request("GET", address).body, b"shared")
@@ -32,7 +32,7 @@ def links(world: World) -> None:
     check.until("it ends sooner", lambda: next(
         (link for link in world.call("shed_link_list")["files"]
          if link["download_url"] == address and 2 < hours(link) < 25), None))
-    check.equal("its address stays", page.value("textbox", "Links"), address)
+    check.equal("its address stays", page.value("textbox", "Address"), address)
     check.equal("it works", web.request("GET", address).body, b"shared")
     page.click("button", "Close")
     page.gone("dialog")
@@ -41,7 +41,7 @@ def links(world: World) -> None:
     page.click("button", "More actions")
     page.click("menuitem", "Link to receive files")
     page.see("dialog", "Link to receive files")
-    receives = page.value("textbox", "Links")
+    receives = page.value("textbox", "Address")
     page.click("button", "Close")
     brought = web.request("POST", receives, file=("brought.txt", b"from outside", "text/plain"))
     check.equal(f"it takes a file: {brought.text}", brought.status, 200)
@@ -66,7 +66,7 @@ def guarded(world: World) -> None:
     world.open("storage")
     world.menu("trip", "Share link")
     page.see("dialog", "Share link: trip")
-    address = page.value("textbox", "Links")
+    address = page.value("textbox", "Address")
     # Typed, and not confirmed in any way.
     page.write("textbox", "Password", "correct horse")
     page.click("button", "Copy")
@@ -166,7 +166,7 @@ def _without_address(world: World) -> None:
         here.window.open(f"{here.server.url}/#/storage")
         here.sign_in(here.told("token", "create", "--user", "ada"))
         here.menu("paper.txt", "Share link")
-        address = page.value("textbox", "Links")
+        address = page.value("textbox", "Address")
         check.that("the address is whole", address.startswith(f"{here.server.url}/links/"), address)
         check.equal("and works for anybody", web.request("GET", address).body, b"shared")
 

@@ -94,7 +94,7 @@ function LinkDialog({ title, first, longest }) {
   const limits = DOWNLOADS.includes(link.downloads_max) || !link.downloads_max ? DOWNLOADS : [link.downloads_max, ...DOWNLOADS];
   return html`<${Dialog} title=${title} actions=${html`<button type="button" class="primary" onClick=${take}>
       <${Icon} name="link" />${word("copy")}</button>`}>
-    <label>${word("links")}<input ref=${field} readonly value=${absolute(link.download_url)} onFocus=${(/** @type {any} */ event) => event.target.select()} /></label>
+    <label>${word("address")}<input ref=${field} readonly value=${absolute(link.download_url)} onFocus=${(/** @type {any} */ event) => event.target.select()} /></label>
     ${lives.length > 0 && html`<label>${word("ends_after")}<select onChange=${(/** @type {any} */ event) => event.target.value && change({ expires_hours: Number(event.target.value) })}>
       <option value=${longest ?? ""}>${ends}</option>
       ${lives.map((life) => html`<option key=${life} value=${life}>${duration(life)}</option>`)}
@@ -124,7 +124,7 @@ function isInOpenWebui(link) {
 
 /** @param {any} link */
 function facts(link) {
-  const all = [`${link.source_zone}/${link.source_path}`];
+  const all = [];
   if (link.size_bytes !== undefined) all.push(size(link.size_bytes));
   if (link.upload) all.push(word("upload_link"));
   if (link.expires_at) all.push(`${word("ends")} ${instant(link.expires_at)}`);
@@ -158,7 +158,7 @@ export function Links() {
     <ul>${links.value?.map((link) => html`<li key=${link.file_id} class="link-row">
       <${EntryIcon} entry=${{ name: link.filename, type: link.upload || link.size_bytes === undefined ? "directory" : "file" }} />
       <span class="about"><strong>${link.filename}</strong>
-        <span>${facts(link)}</span></span>
+        <span class="place">${link.source_zone}/${link.source_path}</span><span>${facts(link)}</span></span>
       ${!isInOpenWebui(link) && html`<button aria-label=${`${word("copy")}: ${link.filename}`} onClick=${() => copy(absolute(link.download_url))}>${word("copy")}</button>
       <button aria-label=${`${word("change_link")}: ${link.filename}`} onClick=${() => show(link, `${word("change_link")}: ${link.filename}`)}>${word("change_link")}</button>`}
       <button class="danger" aria-label=${`${word("end_link")}: ${link.filename}`} onClick=${() => end(link)}>${word("end_link")}</button>
