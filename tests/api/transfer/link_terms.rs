@@ -1,9 +1,12 @@
 //! Terms of links: passwords, limits of downloads, folders, and HTML files.
 
+use std::io::Write as _;
+use std::net::{SocketAddrV4, TcpStream};
 use std::path::Path;
 
 use fileshed_core::fair::{FairSemaphore, Grant};
 use fileshed_core::limiter::Pool;
+use rustix::net::{self, AddressFamily, SocketType};
 use serde_json::{Value, json};
 
 use crate::transfer::form::{many_users, send};
@@ -493,6 +496,47 @@ fn guesses_wait_for_each_other() {
             assert_eq!(waits.join().unwrap().text, "content");
         });
     }
+}
+
+/// A connection to a server from another address of this machine.
+fn connected_from(address: [u8; 4], server: &TestApp) -> TcpStream {
+    let socket = net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    net::bind(&socket, &SocketAddrV4::new(address.into(), 0)).unwrap();
+    let at: SocketAddrV4 = server.address().parse().unwrap();
+    net::connect(&socket, &at).unwrap();
+    TcpStream::from(socket)
+}
+
+#[test]
+fn a_right_password_is_answered_while_other_addresses_guess() {
+    let server = many_users().start();
+    put(&server.as_user("ada"), "a.txt", "content");
+    let file = shared(&server, "a.txt", json!({"password": PASSWORD}));
+    let (addresses, of_each) = (6, 4);
+    let guess = |last: u8| {
+        let mut guess = connected_from([127, 0, 0, last], &server);
+        write!(
+            guess,
+            "GET {file} HTTP/1.1\r\nHost: {}\r\nX-Link-Password: not at all it\r\n\r\n",
+            server.address()
+        )
+        .unwrap();
+        guess.set_nonblocking(true).unwrap();
+        guess
+    };
+    let guesses: Vec<TcpStream> = (0..addresses * of_each)
+        .map(|number| guess(2 + number % addresses))
+        .collect();
+    let answered = || {
+        let answered = guesses.iter().filter(|guess| guess.peek(&mut [0]).is_ok());
+        answered.count()
+    };
+    wait_until("a guess is answered", || answered() > 0);
+    let right = server.client().header("X-Link-Password", PASSWORD);
+    assert_eq!(right.get(&file).text, "content");
+    // It waits for one guess of each address, and not for all.
+    let before = answered();
+    assert!(before <= usize::from(addresses) * 2, "{before}");
 }
 
 #[test]

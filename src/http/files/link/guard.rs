@@ -3,8 +3,9 @@
 //! Guesses are slow. Each link has one checked at a time, which goes from address to address, and the answer
 //! to a wrong one is held back while the next one waits. So a right password is answered as long as fewer
 //! than thirty other addresses try passwords of the same link at once (`guess` and `refusal` of the
-//! timings); beyond that, a browser that never had the password is told that the server is busy. A browser
-//! that had the password does not wait for others.
+//! timings). Behind a proxy all clients have one address, and as many requests at once are enough. Beyond
+//! that, a browser that never had the password is told that the server is busy; one that had it does not
+//! wait for others.
 
 use std::sync::Arc;
 
@@ -90,13 +91,13 @@ pub(super) async fn check_password(
         Some(proof) => (format!("{} known", link.id), proof.reveal()),
         None => (link.id.clone(), client.as_str()),
     };
-    let calls = &server.core.store.settings.timings.calls;
+    let patience = server.core.store.settings.timings.calls.guess;
     // One of each address: the turns of a link are for those that wait longest.
     let guessers = &server.admission.guessers;
     let guesser = format!("{} {guesser}", link.id);
-    let place = admission::wait(guessers, &guesser, 1, calls.permit).await;
+    let place = admission::wait(guessers, &guesser, 1, patience).await;
     let place = place.map_err(AdmissionError::from)?;
-    let (server, link, patience) = (Arc::clone(server), Arc::clone(link), calls.guess);
+    let (server, link) = (Arc::clone(server), Arc::clone(link));
     // A client that hangs up frees the places of its guess no sooner than one that waits.
     let checking = tokio::spawn(async move {
         let turn = admission::wait(&server.admission.guesses, &lane, 1, patience).await;
