@@ -258,10 +258,11 @@ impl<'a> OpenEndedPermit<'a> {
         let is_database = self.former.is_database();
         let (mut steps, lost) = std::mem::take(&mut self.former).enter(zone)?;
         finished.lost = lost;
-        let effects = self.effects.take().filter(|_| !is_database);
-        let found = match effects {
-            Some(effects) => effects.enter(zone, intent, &mut steps, &mut finished)?,
-            None => None,
+        let found = match self.effects.take() {
+            Some(effects) if !is_database => {
+                effects.enter(zone, intent, &mut steps, &mut finished)?
+            }
+            _ => None,
         };
         if !steps.is_empty() {
             self.change.set_steps(&steps);
@@ -304,7 +305,12 @@ impl<'a> OpenEndedPermit<'a> {
         let held = self.hold_within(zone.store.settings.timings.calls.write_lock);
         let entered = held.and_then(|()| {
             let (steps, found) = self.enter_steps(intent)?;
+            let is_listed = found.is_some();
             let finished = self.commit_changes(intent, found)?;
+            if !is_listed {
+                // A line that goes on must neither take these changes for its own, nor lose those before.
+                Effects::give_up(zone);
+            }
             Ok(Finished {
                 lost: steps.lost,
                 is_unlisted: steps.is_unlisted,

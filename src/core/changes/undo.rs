@@ -675,11 +675,15 @@ fn named(paths: &[UndonePath]) -> String {
 
 /// Returns the code of a refusal that names these.
 fn code_of(paths: &[UndonePath]) -> Code {
-    let is_foreign = |path: &UndonePath| path.outcome == UndoOutcome::Kept(KeptReason::Foreign);
-    if paths.iter().all(is_foreign) {
-        Code::PermissionDenied
-    } else {
+    let is_for = |reason| move |path: &UndonePath| path.outcome == UndoOutcome::Kept(reason);
+    if paths.iter().any(is_for(KeptReason::Locked)) {
         Code::FileLocked
+    } else if paths.iter().all(is_for(KeptReason::Foreign)) {
+        Code::PermissionDenied
+    } else if paths.iter().all(is_for(KeptReason::Gone)) {
+        Code::FileNotFound
+    } else {
+        Code::FileExists
     }
 }
 

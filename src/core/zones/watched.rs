@@ -18,8 +18,8 @@ const ZONES_MOST: usize = 32;
 /// Files and directories of all watched zones together: each takes some hundred bytes of memory.
 const NAMES_MOST: u64 = 250_000;
 
-/// Paths that are remembered until they are in history; of more, only that there are some.
-const UNSETTLED_MOST: usize = 256;
+/// Paths that are remembered until a change has them; of more, only that there are some.
+const UNSETTLED_MOST: usize = 4_096;
 
 /// The file of a zone with history that leads git to the repository beside it.
 const POINTER: &str = ".git";

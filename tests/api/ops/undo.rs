@@ -45,12 +45,21 @@ pub(crate) const PROVOKED: Provoked = &[
         let answer = stage.done("shed_undo", &undo)["answer"].clone();
         stage.refuses(&json!({"answer": answer}), &["already"]);
     }),
-    ("FILE_LOCKED", |stage| {
+    ("FILE_EXISTS", |stage| {
         stage.file("storage", "kept.md", "one\ntwo\n");
         let call = json!({"zone": "storage", "path": "kept.md", "content": "mine\n"});
         stage.done("shed_create_file", &call);
         std::fs::write(stage.place("storage").join("kept.md"), "theirs\n").expect("written");
         stage.refuses(&json!({"path": "storage/kept.md"}), &["`storage/kept.md`"]);
+    }),
+    ("FILE_LOCKED", |stage| {
+        stage.file("storage", "edited.md", "one\n");
+        let open = json!({"zone": "storage", "path": "edited.md"});
+        stage.done("shed_lockedit_open", &open);
+        stage.refuses(
+            &json!({"path": "storage/edited.md"}),
+            &["`storage/edited.md`"],
+        );
     }),
     ("PERMISSION_DENIED", |stage| {
         let client = stage.client();
@@ -239,7 +248,7 @@ fn nothing_is_done_where_lines_are_changed_again_unless_a_part_is_enough() {
         file(&writes(&ada, "after"), zone, "a.md", "three\n");
     }
     let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
-    refused.refused(423, "FILE_LOCKED");
+    refused.refused(409, "FILE_EXISTS");
     let named = &refused.body["error"]["details"]["conflicts"];
     assert_eq!(named.as_array().map(Vec::len), Some(2), "{}", refused.text);
     assert_eq!(content(&ada, "storage", "b.md"), "b\n");
@@ -354,7 +363,7 @@ fn effects_that_no_argument_names_are_listed_and_taken_back() {
     );
     assert_eq!(listed("over"), json!(["storage/d/a.md changed"]));
     ada.call("shed_undo", &json!({"answer": "over"}))
-        .refused(423, "FILE_LOCKED");
+        .refused(404, "FILE_NOT_FOUND");
     let told = run("find", "find", &["d", "-name", "b.md", "-delete"]);
     assert!(
         told.text.contains("`d/b.md` could not be kept"),
@@ -754,7 +763,7 @@ fn an_addition_that_was_written_over_stays() {
     let log = place(&server, "ada", "storage").join("log.txt");
     std::fs::write(&log, rewritten).expect("written");
     let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
-    refused.refused(423, "FILE_LOCKED");
+    refused.refused(409, "FILE_EXISTS");
     assert_eq!(content(&ada, "storage", "log.txt"), rewritten);
     let part = json!({"answer": "answer", "partial": true});
     let data = done(&ada, "shed_undo", &part);
@@ -851,7 +860,7 @@ fn both_versions_of_a_file_in_conflict_can_be_read() {
         done(&writes(&ada, "after"), "shed_delete", &gone);
     }
     let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
-    refused.refused(423, "FILE_LOCKED");
+    refused.refused(409, "FILE_EXISTS");
     let conflicts = &refused.body["error"]["details"]["conflicts"];
     let all = [
         "documents/a.docx",
@@ -911,7 +920,7 @@ fn an_addition_of_others_to_a_new_file_is_not_lost_with_it() {
     add(&ada, "answer", "log.txt", "two\n");
     add(&ada, "after", "log.txt", "three\n");
     let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
-    refused.refused(423, "FILE_LOCKED");
+    refused.refused(409, "FILE_EXISTS");
     assert_eq!(content(&ada, "storage", "log.txt"), "one\ntwo\nthree\n");
     let part = json!({"answer": "answer", "partial": true});
     let data = done(&ada, "shed_undo", &part);

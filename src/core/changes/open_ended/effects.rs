@@ -55,6 +55,13 @@ impl Effects {
         Ok(Some(Self { last }))
     }
 
+    /// Has the commands that are under way list nothing but what their arguments name.
+    pub(super) fn give_up(zone: &Zone<'_>) {
+        if zone.name == ZoneName::Storage {
+            zone.store.watched.unsettle(&zone.roots());
+        }
+    }
+
     /// Adds the steps that the arguments do not name, and the files whose content is gone; returns what is known
     /// of the zone.
     pub(super) fn enter(
@@ -66,19 +73,23 @@ impl Effects {
     ) -> Result<Option<Unsettled>, Error> {
         let (registry, watched) = (&zone.store.registry, &zone.store.watched);
         if registry.is_in_use((&zone.tenant.key, zone.name.as_str()), Some(intent))? {
-            // Another command must not count these changes as its own.
-            watched.unsettle(&zone.roots());
             return Ok(None);
         }
-        let Some(found) = watched.unsettled(&zone.roots()) else {
-            finished.is_unlisted = true;
-            return Ok(None);
-        };
-        match &found.paths {
+        let found = watched.unsettled(&zone.roots());
+        match found.as_ref().and_then(|found| found.paths.as_ref()) {
             Some(paths) => self.list(zone, paths, steps, finished)?,
-            None => finished.is_unlisted = true,
+            None => {
+                finished.is_unlisted = true;
+                // So that an undo does not pass over it.
+                steps.push(Step::Replaced {
+                    path: String::new(),
+                    state: None,
+                    from_bin: None,
+                    kept: None,
+                });
+            }
         }
-        Ok(Some(found))
+        Ok(found)
     }
 
     fn list(

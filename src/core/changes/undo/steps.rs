@@ -417,6 +417,10 @@ impl<'p> UndoPlan<'p> {
         if oldest.is_some_and(|oldest| *oldest <= row.number) {
             return Ok(None);
         }
+        if path.is_root() {
+            // A command changed more than its change lists.
+            return Ok(Some(Way::Stay(path, KeptReason::Gone)));
+        }
         let place = StepPath {
             there: self.zone.data.existing_entry(&path)?,
             is_settled: self.is_settled(row, step.path()),

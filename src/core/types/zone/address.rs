@@ -37,11 +37,14 @@ impl<'t> ZoneAddress<'t> {
 
 impl fmt::Display for ZoneAddress<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}/", self.zone)?;
+        write!(out, "{}", self.zone)?;
         if let Some(group) = self.group {
-            write!(out, "{group}/")?;
+            write!(out, "/{group}")?;
         }
-        out.write_str(self.path)
+        match self.path {
+            "." => Ok(()),
+            path => write!(out, "/{path}"),
+        }
     }
 }
 

@@ -120,7 +120,7 @@ export async function undo(which, refresh) {
     try {
       return await send(`undo?${which}`, {});
     } catch (error) {
-      if (!(error instanceof Refusal) || error.code !== "FILE_LOCKED") throw error;
+      if (!(error instanceof Refusal) || !error.details.conflicts) throw error;
       const answer = await ask({ title: word("undo_question"), text: error.message, answers: [{ value: "rest", label: word("undo_rest") }] });
       return answer && send(`undo?${which}&partial=true`, {});
     }

@@ -88,7 +88,7 @@ fn what_a_line_does_in_storage_is_one_change_that_can_be_undone() {
     line("echo A > old/a.md; echo d > d.md");
     let replaced = json!({"change": last_change()["change"]});
     let refused = client.call("shed_undo", &replaced);
-    refused.refused(423, "FILE_LOCKED");
+    refused.refused(404, "FILE_NOT_FOUND");
     assert!(
         refused.text.contains("`storage/old/a.md` was not kept"),
         "{}",
@@ -97,6 +97,13 @@ fn what_a_line_does_in_storage_is_one_change_that_can_be_undone() {
     let part = json!({"change": replaced["change"], "partial": true});
     client.call("shed_undo", &part).data();
     assert_eq!(files(), before);
+    // A change that made more files than one change lists is not passed over.
+    line("mkdir many && cd many && seq 1 5000 | split -l 1 -a 4");
+    assert_eq!(last_change()["files"], json!(["storage changed"]));
+    let more = json!({"change": last_change()["change"]});
+    client
+        .call("shed_undo", &more)
+        .refused(404, "FILE_NOT_FOUND");
     // The files of a repository belong together: git undoes its own changes.
     line(
         "git init -q repo && cd repo && echo e > e.md && git add e.md && git -c user.name=a -c user.email=a@b commit -qm e",
