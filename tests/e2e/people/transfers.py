@@ -47,7 +47,9 @@ def folders(world: World) -> None:
                 file = Path(directory) / name / path
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(f"{name}/{path}")
-        world.open("storage")
+        # With little in it: the middle of a longer list would be another folder.
+        world.store("storage", "sent/first.txt", b"first")
+        world.open("storage/sent")
         page.click("button", "More actions")
         page.choose_files("menuitem", "Upload folder", [Path(directory) / "Chosen"])
         world.row("Chosen")
@@ -56,7 +58,7 @@ def folders(world: World) -> None:
         for name in ("Chosen", "Dropped"):
             for path in ("a.txt", "deep/b.txt", "deep/er/c.txt"):
                 whole = f"{name}/{path}"
-                check.until(f"{whole} is there", lambda: world.content("storage", whole) == whole.encode())
+                check.until(f"{whole} is there", lambda: world.content("storage", f"sent/{whole}") == whole.encode())
 
 
 def resumable(world: World) -> None:
