@@ -157,9 +157,11 @@ fn little_is_sent_before_the_list_shows() {
 
     let base = first[0].split('/').take(4).collect::<Vec<_>>().join("/");
     let place = repository().join("src/http/page/web");
-    let mut names: Vec<String> = ["en.js", "de.js"]
-        .map(|name| format!("words/{name}"))
-        .into();
+    let languages = std::fs::read_dir(repository().join("src/http/words")).unwrap();
+    let languages = languages.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = languages
+        .map(|name| format!("words/{}", name.replace(".json", ".js")))
+        .collect();
     for directory in ["", "lib/"] {
         for entry in std::fs::read_dir(place.join(directory)).unwrap() {
             let entry = entry.unwrap();

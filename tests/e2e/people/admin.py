@@ -53,7 +53,7 @@ def _oversee(here: World) -> None:
             shown = here.script("return document.body.innerText")
             check.that(f"no name of a file: {name}", "canary" not in shown, shown)
     here.in_scheme("")
-    here.picture("admin", 520)
+    here.picture("admin", 580)
 
 
 def _end(here: World) -> None:

@@ -64,6 +64,9 @@ def german(world: World) -> None:
         world.window.open(f"{world.server.url}/#/documents")
         world.page.see("button", "Neuer Ordner")
         check.equal("it says so", world.script("return document.documentElement.lang"), "de")
+        names = world.script("return performance.getEntriesByType('resource').map((one) => one.name)")
+        words = {name.rsplit("/", 1)[1] for name in names if "/words/" in name}
+        check.equal("no other language is loaded", words, {"de.js"})
         world.page.click("button", "Weitere Aktionen: plan.md")
         world.page.click("menuitem", "Verlauf")
         check.until("the history is, too", lambda: ways(world)[:1] == ["durch das Modell, Chat chat-77"])
