@@ -41,10 +41,10 @@ impl Admin {
             match bin::end_deletions(store, &goes_on) {
                 Ok(0) => {}
                 Ok(deletions) => {
-                    tracing::info!(deletions, "expired entries were removed from the bin")
+                    tracing::info!(deletions, "expired entries were removed from the bin");
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "expired entries could not be removed from the bin")
+                    tracing::warn!(%error, "expired entries could not be removed from the bin");
                 }
             }
             if let Err(error) = self.transfer.end_abandoned_uploads() {

@@ -56,7 +56,7 @@ impl Reserve {
         match self.directory.remove_file(NAME) {
             Ok(()) => tracing::warn!("the disk is full: deletions use the space kept for them"),
             Err(error) => {
-                tracing::error!(%error, "the space kept for deletions could not be released")
+                tracing::error!(%error, "the space kept for deletions could not be released");
             }
         }
     }

@@ -722,7 +722,7 @@ fn files_that_were_written_over_come_back_in_one_change() {
             assert_eq!(content(&ada, "storage", path), text);
         }
     }
-    // Where one of them is in the way, the others come back one after the other.
+    // If one of them is in the way, the others come back one after the other.
     file(&writes(&ada, "since"), "storage", "b.md", "another\n");
     let part = json!({"answer": answer, "partial": true});
     let undo = done(&ada, "shed_undo", &part);

@@ -42,7 +42,7 @@ fn owners(wire: &mut Wire) -> Value {
 fn an_undo_goes_on_where_it_was_cut_off_whenever_the_server_is_killed() {
     let mut rng = Rng::new(seed());
     let mut server = setup("relaxed").start();
-    let data = server.data().to_owned();
+    let data = server.data().clone();
     let home = data.join("users").join(USER);
     let team = ["--id", "team", "--name", "team", "--members", USER];
     let made = server.run(&[["group", "create"].as_slice(), &team].concat());

@@ -76,18 +76,17 @@ impl Effects {
             return Ok(None);
         }
         let found = watched.unsettled(&zone.roots());
-        match found.as_ref().and_then(|found| found.paths.as_ref()) {
-            Some(paths) => self.list(zone, paths, steps, finished)?,
-            None => {
-                finished.is_unlisted = true;
-                // So that an undo does not pass over it.
-                steps.push(Step::Replaced {
-                    path: String::new(),
-                    state: None,
-                    from_bin: None,
-                    kept: None,
-                });
-            }
+        if let Some(paths) = found.as_ref().and_then(|found| found.paths.as_ref()) {
+            self.list(zone, paths, steps, finished)?;
+        } else {
+            finished.is_unlisted = true;
+            // So that an undo does not pass over it.
+            steps.push(Step::Replaced {
+                path: String::new(),
+                state: None,
+                from_bin: None,
+                kept: None,
+            });
         }
         Ok(found)
     }

@@ -37,7 +37,7 @@ pub(super) fn take_back(
             |step: &Step| matches!(step, Step::Replaced { .. }) && !paths.contains(step.path());
         if !steps.iter().all(is_apart) || paths.len() >= MOST_TOGETHER {
             paths.clear();
-            outcomes.extend(plan.swap_together(std::mem::take(&mut together))?);
+            outcomes.extend(plan.swap_together(&std::mem::take(&mut together))?);
         }
         let ways = plan.judge(row, steps, only)?;
         if !dry_run && ways.are_swaps() {
@@ -45,10 +45,10 @@ pub(super) fn take_back(
             together.push(ways);
             continue;
         }
-        outcomes.extend(plan.swap_together(std::mem::take(&mut together))?);
-        outcomes.extend(plan.carry_out(ways, dry_run)?);
+        outcomes.extend(plan.swap_together(&std::mem::take(&mut together))?);
+        outcomes.extend(plan.carry_out(&ways, dry_run)?);
     }
-    outcomes.extend(plan.swap_together(together)?);
+    outcomes.extend(plan.swap_together(&together)?);
     Ok(outcomes)
 }
 
@@ -255,7 +255,7 @@ impl<'p> UndoPlan<'p> {
 
     /// Takes changes back that only wrote over files, as one change; if that is not possible, one after the
     /// other.
-    fn swap_together(&mut self, changes: Vec<ChangeWays>) -> Result<Vec<UndonePath>, Error> {
+    fn swap_together(&mut self, changes: &[ChangeWays]) -> Result<Vec<UndonePath>, Error> {
         let zone = self.zone;
         let whole = changes.iter().filter(|ways| ways.is_all);
         let numbers: Vec<i64> = whole.map(|ways| ways.number).collect();
@@ -294,7 +294,7 @@ impl<'p> UndoPlan<'p> {
     }
 
     /// Takes a change back step by step, or only says what would be done.
-    fn carry_out(&mut self, ways: ChangeWays, dry_run: bool) -> Result<Vec<UndonePath>, Error> {
+    fn carry_out(&mut self, ways: &ChangeWays, dry_run: bool) -> Result<Vec<UndonePath>, Error> {
         let zone = self.zone;
         let mut is_whole = ways.is_all;
         let (mut outcomes, mut failed) = (Vec::new(), HashSet::new());

@@ -82,7 +82,7 @@ impl Histories {
                     .seen
                     .set(renewed.and_then(|renewed| renewed.seen.get())),
                 Err(error) => {
-                    tracing::debug!(%error, "the history of a shell could not be updated")
+                    tracing::debug!(%error, "the history of a shell could not be updated");
                 }
             }
         }
