@@ -44,9 +44,11 @@ pub(super) fn unlisted(request: &Parts, base: &'static str) -> Response {
 
 /// The address does not have this method; the router adds which ones it has.
 pub(super) async fn wrong_method(request: Parts) -> Response {
-    let taken = match ops::find(asked_path(&request).trim_matches('/')) {
-        Some(_) => Method::POST,
-        None => Method::GET,
+    let is_operation = ops::find(asked_path(&request).trim_matches('/')).is_some();
+    let taken = if is_operation || request.method == Method::GET {
+        Method::POST
+    } else {
+        Method::GET
     };
     refuse_method(&request, taken)
 }

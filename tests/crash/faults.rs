@@ -1,6 +1,6 @@
 //! Faults of a machine and its disk: the server's reaction, and the state that is left.
 //!
-//! The table "Faults" of SPEC.md names these tests row by row.
+//! The table `faults.md` beside this file names these tests row by row.
 
 mod clock;
 mod database;

@@ -197,7 +197,7 @@ async function move(chosen) {
 /** Keeps what is to be pasted. @param {Entry[]} chosen @param {boolean} copies */
 export function take(chosen, copies) {
   clip.value = { from: location.value, paths: chosen.map(pathOf), copies };
-  tell(word("taken", chosen.length === 1 ? `“${chosen[0].name}”` : `${chosen.length} ${word("items")}`));
+  tell(word("to_paste", chosen.length === 1 ? `“${chosen[0].name}”` : `${chosen.length} ${word("items")}`));
 }
 
 /** Puts what was copied or cut into the directory that is shown. */
