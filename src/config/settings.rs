@@ -55,7 +55,7 @@ pub static SETTINGS: &[Setting] = settings! {
     secret "openwebui_admin_key" openwebui_admin_key:
         "API key of an administrator of Open WebUI, for requests that a user's credential does not allow";
     secret "webui_secret_key" webui_secret_key:
-        "Open WebUI's WEBUI_SECRET_KEY: its sessions are then verified without a request to it";
+        "Open WebUI's WEBUI_SECRET_KEY: its sessions are verified without a request to it if openwebui_api_url is empty";
     // OpenID Connect.
     open "oidc.issuer" oidc_issuer:
         "Provider of OpenID Connect with which people sign in on the page, like https://id.example.org";
@@ -161,7 +161,7 @@ pub static SETTINGS: &[Setting] = settings! {
     open "public_url" core.public_url:
         "Address at which people reach the server, with which links begin";
     open "links" core.links:
-        "Target of links to files: auto is Open WebUI if the caller has an account there, own is this server";
+        "Target of links to files: auto is Open WebUI for callers with a session there, openwebui always, own this server";
     open "link_expiry_hours" core.link_expiry_hours: "Hours after which a link expires";
     open "link_max_per_user" core.link_max_per_user: "Links that one user may have";
     open "session_hours" core.session_hours:

@@ -72,6 +72,8 @@ pub(super) struct Admission {
     pub(super) guessers: FairSemaphore,
     /// Passwords of links that are checked: one of a link at a time.
     pub(super) guesses: FairSemaphore,
+    /// The same from browsers that had the password before, which strangers must not delay.
+    pub(super) known_guesses: FairSemaphore,
     /// Looks at what links lead to, which slow downloads must not delay.
     link_looks: FairSemaphore,
     /// Time for which a call waits for its permit.
@@ -120,6 +122,7 @@ impl Admission {
             ),
             guessers: limiter.open(Pool::LinkGuessers, Shares::fixed(1, GUESSERS)),
             guesses: limiter.open(Pool::LinkGuesses, Shares::fixed(1, GUESSES)),
+            known_guesses: limiter.open(Pool::KnownLinkGuesses, Shares::fixed(1, GUESSES)),
             link_looks: limiter.open(
                 Pool::LinkLooks,
                 Shares::fixed(LINK_LOOKS_PER_USER, LINK_LOOKS),
@@ -140,7 +143,9 @@ impl Admission {
 
     /// Waits for the right to look at what a link of a user leads to.
     pub(super) async fn link_look(&self, user: &str) -> Result<Grant, AdmissionError> {
-        Ok(wait(&self.link_looks, user, 1, self.patience).await?)
+        let look = wait(&self.link_looks, user, 1, self.patience).await;
+        // The visitors of a link share its maker's permits.
+        look.map_err(|_| AdmissionError::Server)
     }
 
     /// Waits for the permit to run one call.

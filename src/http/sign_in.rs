@@ -178,6 +178,9 @@ async fn sign_out(request: ServerRequest) -> Result<Response, HandlerError> {
     let mut response = unstored(envelope::answer(Ok(reply)));
     let cookie = server.authenticator.cookie.clear();
     response.headers_mut().insert(SET_COOKIE, cookie);
+    // Small pictures that the browser kept. It takes the header over https only.
+    let cached = HeaderValue::from_static("\"cache\"");
+    response.headers_mut().insert(CLEAR_SITE_DATA, cached);
     Ok(response)
 }
 

@@ -59,7 +59,7 @@ fn ask(config: &Config, client: &OpenWebUiClient) -> Result<String, String> {
             "version {version} answers, but openwebui_admin_key is not the key of an administrator"
         )),
         Err(error) => Err(format!(
-            "version {version} answers, but refuses requests about users: {error}"
+            "version {version} answers, but its users cannot be read: {error}"
         )),
     }
 }

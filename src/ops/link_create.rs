@@ -199,10 +199,15 @@ impl Operation for LinkCreate {
         // A picture in an answer would ask for the password, or use the link up.
         let is_picture = is_picture && !link.is_guarded();
         let filename = link.name(kind);
-        let message = if upload {
-            format!("Everybody who has the link can send files to {filename}")
+        let with = if link.has_password() {
+            " and its password"
         } else {
-            format!("Everybody who has the link gets {path} as it is when the link is opened")
+            ""
+        };
+        let message = if upload {
+            format!("Everybody who has the link{with} can send files to {filename}")
+        } else {
+            format!("Everybody who has the link{with} gets {path} as it is when the link is opened")
         };
         let relative = relative(core);
         let instead = instead.map(|reason| {

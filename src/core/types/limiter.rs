@@ -55,6 +55,8 @@ pools! {
     LinkGuessers,
     /// Passwords of links that are checked, by link.
     LinkGuesses,
+    /// The same from browsers that had the password before.
+    KnownLinkGuesses,
     /// Looks at what links lead to, by the links' makers.
     LinkLooks,
     /// Commands that run.

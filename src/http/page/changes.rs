@@ -152,7 +152,7 @@ pub(super) fn take_back(view: CallerView<'_>, query: &UndoQuery) -> Result<Value
 diagnostics! {
     /// A list or an undo of changes that cannot be known.
     #[derive(Clone, Copy, Debug, thiserror::Error)]
-    #[error("parameter `answer` or `change` is required")]
+    #[error("give either `answer` or `change`, each once, and `before` as a number")]
     pub(in crate::http) struct UndoQueryError => {
         code: InvalidParameter,
         hint: "GET /page/changes shows the changes, each with its answer and its number",

@@ -92,7 +92,8 @@ diagnostics! {
             hint: match meant {
                 Meant::Call(meant) => Hint::from(meant.clone()),
                 Meant::OneOf(names) if names.is_empty() => format!(
-                    "nothing was done: leave `{parameter}` out; the operation takes {}",
+                    "nothing was done; if the call is meant without `{parameter}`, leave it out: the \
+                     operation takes {}",
                     allowed.join(", ")
                 ).into(),
                 Meant::OneOf(names) => format!(

@@ -3,9 +3,9 @@
 //! Guesses are slow. Each link has one checked at a time, which goes from address to address, and the answer
 //! to a wrong one is held back while the next one waits. So a right password is answered as long as fewer
 //! than thirty other addresses try passwords of the same link at once (`guess` and `refusal` of the
-//! timings). Behind a proxy all clients have one address, and as many requests at once are enough. Beyond
-//! that, a browser that never had the password is told that the server is busy; one that had it does not
-//! wait for others.
+//! timings), and fewer than `GUESSERS` requests guess at all links. Behind a proxy all clients have one address,
+//! and as many requests at once are enough. Beyond that, a browser that never had the password is told that
+//! the server is busy; one that had it has permits of its own.
 
 use std::sync::Arc;
 
@@ -28,13 +28,15 @@ use crate::http::{Server, envelope, pool, timer};
 /// The password, for programs that do not send it as HTTP Basic.
 const X_LINK_PASSWORD: HeaderName = HeaderName::from_static("x-link-password");
 
-/// A browser's cookie for one term of one link. It is sent to the addresses of that link alone.
-fn cookie(server: &Server, proof: LinkProof, token: &str) -> Cookie {
-    let name = match proof {
-        LinkProof::Password => "fileshed-link",
-        LinkProof::Download => "fileshed-download",
+/// A browser's cookie for one term of one link, which its name says: without a public URL it is sent to other
+/// links, too.
+fn cookie(server: &Server, proof: LinkProof, token: &str, link: &Link) -> Cookie {
+    let term = match proof {
+        LinkProof::Password => "link",
+        LinkProof::Download => "download",
     };
-    Cookie::new(name, &server.public_url, &format!("/links/{token}"))
+    let name = format!("fileshed-{term}-{}", link.id);
+    Cookie::new(&name, &server.public_url, &format!("/links/{token}"))
 }
 
 /// Returns `true` if the browser of a request has met a term of a link.
@@ -44,14 +46,14 @@ pub(super) fn has_met(
     (headers, token): (&HeaderMap, &str),
     link: &Link,
 ) -> bool {
-    let given = cookie(server, proof, token).read(headers);
+    let given = cookie(server, proof, token, link).read(headers);
     given.is_some_and(|given| server.core.transfer.is_proven(proof, link, &given))
 }
 
 /// The header that gives a browser the proof that it has met a term of a link, at an address below it.
 pub(super) fn proof(server: &Server, proof: LinkProof, token: &str, link: &Link) -> HeaderValue {
     let signed = server.core.transfer.prove(proof, link);
-    let cookie = cookie(server, proof, token).beside_request(&server.public_url);
+    let cookie = cookie(server, proof, token, link).beside_request(&server.public_url);
     cookie.set(&signed, proof.kept().as_secs())
 }
 
@@ -84,24 +86,29 @@ pub(super) async fn check_password(
     link: &Arc<Link>,
     password: Secret,
 ) -> Result<(), Error> {
-    let proof = cookie(server, LinkProof::Password, token).read(headers);
+    let proof = cookie(server, LinkProof::Password, token, link).read(headers);
     let known = proof.filter(|proof| server.core.transfer.was_proven(link, proof));
     let client = current::client();
-    let (lane, guesser) = match &known {
-        Some(proof) => (format!("{} known", link.id), proof.reveal()),
-        None => (link.id.clone(), client.as_str()),
-    };
     let patience = server.core.store.settings.timings.calls.guess;
-    // One of each address: the turns of a link are for those that wait longest.
-    let guessers = &server.admission.guessers;
-    let guesser = format!("{} {guesser}", link.id);
-    let place = admission::wait(guessers, &guesser, 1, patience).await;
-    let place = place.map_err(AdmissionError::from)?;
+    let admission = &server.admission;
+    let place = match &known {
+        Some(proof) => admission::wait(&admission.known_guesses, proof.reveal(), 1, patience).await,
+        // One of each address: the turns of a link are for those that wait longest.
+        None => {
+            let guesser = format!("{} {client}", link.id);
+            admission::wait(&admission.guessers, &guesser, 1, patience).await
+        }
+    };
+    let place = place.map_err(|_| AdmissionError::Server)?;
     let (server, link) = (Arc::clone(server), Arc::clone(link));
     // A client that hangs up frees the places of its guess no sooner than one that waits.
     let checking = tokio::spawn(async move {
-        let turn = admission::wait(&server.admission.guesses, &lane, 1, patience).await;
-        let turn = turn.map_err(AdmissionError::from)?;
+        let guesses = &server.admission.guesses;
+        let turn = match known {
+            Some(_) => None,
+            None => Some(admission::wait(guesses, &link.id, 1, patience).await),
+        };
+        let turn = turn.transpose().map_err(|_| AdmissionError::Server)?;
         let opens = pool::blocking(move || link.opens_with(&password)).await?;
         if !opens {
             tracing::warn!(%client, "a password of a link was refused");

@@ -45,8 +45,8 @@ function forgetDrafts() {
 }
 
 async function signOut() {
-  forgetDrafts();
-  await attempt(() => send("sign-out", {}));
+  const done = await attempt(() => send("sign-out", {}));
+  if (done) forgetDrafts();
   await leave();
 }
 
