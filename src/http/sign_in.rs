@@ -180,7 +180,7 @@ async fn sign_out(request: ServerRequest) -> Result<Response, HandlerError> {
     response.headers_mut().insert(SET_COOKIE, cookie);
     // Small pictures that the browser kept. It takes the header over https only.
     let cached = HeaderValue::from_static("\"cache\"");
-    response.headers_mut().insert(CLEAR_SITE_DATA, cached);
+    response.headers_mut().insert("clear-site-data", cached);
     Ok(response)
 }
 

@@ -293,6 +293,14 @@ impl<'a> OpenEndedPermit<'a> {
         Ok(staging.remove(entry)?.keep()?)
     }
 
+    /// The change does not take place: it has touched nothing.
+    pub(crate) fn cancel(mut self) -> Result<(), Error> {
+        match self.intent.take() {
+            Some(intent) => Ok(self.zone.store.registry.commit(intent)?),
+            None => Ok(()),
+        }
+    }
+
     /// The change is over: what it did is entered.
     pub fn finish(mut self) -> Result<Finished, Error> {
         let zone = self.zone;
@@ -302,6 +310,8 @@ impl<'a> OpenEndedPermit<'a> {
         let Some(intent) = self.intent else {
             return Ok(Finished::default());
         };
+        // What it wrote is not newer than the change.
+        self.change.changed_at = zone.store.clock.now().as_second();
         let held = self.hold_within(zone.store.settings.timings.calls.write_lock);
         let entered = held.and_then(|()| {
             let (steps, found) = self.enter_steps(intent)?;
@@ -323,6 +333,7 @@ impl<'a> OpenEndedPermit<'a> {
         let finished = match entered {
             Ok(finished) => finished,
             Err(error) => {
+                Effects::give_up(zone);
                 zone.store.leave_to_repair(&zone.tenant.key, intent);
                 return Err(zone.explain(error));
             }
@@ -383,6 +394,7 @@ impl Drop for OpenEndedPermit<'_> {
             return;
         };
         let zone = self.zone;
+        Effects::give_up(zone);
         zone.store.leave_to_repair(&zone.tenant.key, intent);
     }
 }

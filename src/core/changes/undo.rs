@@ -469,6 +469,7 @@ fn take_back_commits(
     if let Some(mut permit) = permit {
         // Something stands in the way since the zone was judged.
         if let Some(refusal) = UndoError::of(&kept).filter(|_| !options.partial) {
+            permit.cancel()?;
             return Err(refusal.into());
         }
         permit.give_back(former_owners(zone, changes, &reversal)?)?;

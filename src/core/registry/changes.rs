@@ -119,8 +119,8 @@ row! {
         before: Option<String> = "before_id",
         /// Its commit.
         commit: Option<String> = "commit_id",
-        /// The numbers of the changes that it takes back as a whole, with commas between them; empty for a
-        /// part of an undo.
+        /// The numbers of the changes that it takes back as a whole, with commas between them, and the steps of
+        /// others, each as the number of its change and its position: `12,13:0`.
         undoes: Option<String> = "undoes",
     }
 }
@@ -196,6 +196,12 @@ fn numbers(text: Option<&str>) -> impl Iterator<Item = i64> {
     texts.filter_map(|text| text.parse().ok())
 }
 
+/// Returns the numbers of the changes of which a text has steps, as `12:3`.
+fn parts_of(text: &str) -> impl Iterator<Item = i64> {
+    let parts = text.split(',').filter_map(|part| part.split_once(':'));
+    parts.filter_map(|(number, _)| number.parse().ok())
+}
+
 /// Marks changes that another one took back. What they took back themselves is there again, and so on.
 fn mark(
     statements: &impl Statements,
@@ -204,6 +210,13 @@ fn mark(
 ) -> Result<()> {
     let mut marks: Vec<(i64, i64)> = undone.map(|undone| (undone, number)).collect();
     while let Some((undone, by)) = marks.pop() {
+        // A change of which a part stands again is not undone.
+        let parts = "SELECT undoes FROM changes WHERE number = ?1";
+        let parts: Vec<Option<String>> = statements.all(parts, [undone])?;
+        for part in parts.iter().flatten().flat_map(|text| parts_of(text)) {
+            let unmark = "UPDATE changes SET undone_by = NULL WHERE number = ?1";
+            statements.run(unmark, [part])?;
+        }
         let back = "SELECT number, undoes FROM changes WHERE undone_by = ?1";
         let back: Vec<(i64, Option<String>)> = statements.all(back, [undone])?;
         let mark = "UPDATE changes SET undone_by = ?2 WHERE number = ?1";

@@ -60,6 +60,8 @@ struct WatchedZone {
     again: Option<Instant>,
     /// Changes that history may not have yet; `None` if it is not known whether history ever had everything.
     unsettled: Option<ChangedPaths>,
+    /// `true` if it is not known because there were too many.
+    is_overflow: bool,
 }
 
 /// Space that a zone takes.
@@ -78,6 +80,8 @@ pub struct Unsettled {
     pub extent: Extent,
     /// Paths that may not be in history yet; `None` if they are not known.
     pub paths: Option<ChangedPaths>,
+    /// `true` if they are not known because there were too many.
+    pub is_overflow: bool,
 }
 
 impl WatchedZones {
@@ -167,13 +171,20 @@ impl WatchedZones {
         self.known(zone, |watched| {
             let extent = Extent::of(watched.watch.as_ref()?, zone.zone);
             let paths = watched.unsettled.replace(ChangedPaths::new());
-            Some(Unsettled { extent, paths })
+            let is_overflow = std::mem::take(&mut watched.is_overflow);
+            Some(Unsettled {
+                extent,
+                paths,
+                is_overflow,
+            })
         })
     }
 
     /// Marks that it is not known any more which changes history has.
     pub fn unsettle(&self, zone: &ZoneRoots<'_>) {
-        self.zone(zone).lock().unsettled = None;
+        let zone = self.zone(zone);
+        let mut zone = zone.lock();
+        (zone.unsettled, zone.is_overflow) = (None, false);
     }
 }
 
@@ -209,6 +220,7 @@ impl WatchedZone {
                     }
                     if unsettled.len() > UNSETTLED_MOST {
                         self.unsettled = None;
+                        self.is_overflow = true;
                     }
                 }
                 return self.watch.as_ref();

@@ -44,8 +44,6 @@ pub(crate) const PROVOKED: Provoked = &[
         let undo = json!({"path": "storage/once.md"});
         let answer = stage.done("shed_undo", &undo)["answer"].clone();
         stage.refuses(&json!({"answer": answer}), &["already"]);
-    }),
-    ("FILE_EXISTS", |stage| {
         stage.file("storage", "kept.md", "one\ntwo\n");
         let call = json!({"zone": "storage", "path": "kept.md", "content": "mine\n"});
         stage.done("shed_create_file", &call);
@@ -353,6 +351,15 @@ fn effects_that_no_argument_names_are_listed_and_taken_back() {
         done(&ada, "shed_undo", &json!({"answer": answer}));
         assert_eq!(files(), start, "{answer}");
     }
+    // A program that moves what it finds: the content is there, and comes back.
+    let moves = ["s/md/txt/", "d/a.md", "d/b.md"];
+    run("several", "rename", &moves).data();
+    assert_eq!(
+        listed("several"),
+        json!(["storage/d/a.txt moved", "storage/d/b.txt moved"])
+    );
+    done(&ada, "shed_undo", &json!({"answer": "several"}));
+    assert_eq!(files(), start);
     // The former content of what an archive replaced is gone, and the answer says so.
     file(&before, "storage", "d/a.md", "new\n");
     let told = run("over", "unzip", &["-o", "d.zip", "d/a.md"]);

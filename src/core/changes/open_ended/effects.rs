@@ -1,9 +1,10 @@
 //! Changes of a command in a zone without history that its arguments do not name, as those of an archive
 //! that is unpacked: the kernel tells which names changed, at the cost of the change alone.
 //!
-//! Content that the command replaced is gone. Files that it made go with an undo.
+//! Each file is a step of its own, so an undo touches no file of others. Content that the command replaced
+//! is gone. A command that was not alone in the zone has no such steps: nobody could say whose they are.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use fileshed_registry::{ChangeFilter, Intent, Step};
 use fileshed_storage::{ChangedPaths, Entry, Kind, WatchedName};
@@ -18,10 +19,17 @@ use crate::judge::Finished;
 const BY_ARGUMENTS: [&str; 3] = ["chmod", "git", "touch"];
 
 /// Changes of others that are looked at.
-const MOST: u32 = 1_000;
+const CHANGES_MOST: u32 = 10_000;
+
+/// Files that a change lists, and bytes of the list.
+const FILES_MOST: usize = 4_096;
+const BYTES_MOST: usize = 512 * 1024;
 
 /// The directory of a repository, whose files belong together.
 const REPOSITORY: &str = ".git";
+
+/// Inode, size and time of a content: a file that was moved keeps them.
+type ContentState = (u64, u64, i64);
 
 /// The zone when a command began that was alone in it.
 pub(super) struct Effects {
@@ -29,11 +37,23 @@ pub(super) struct Effects {
     last: i64,
 }
 
-/// A path that a command changed.
-struct FoundChange {
-    path: ZonePath,
+/// A path at which a command changed a file.
+struct ChangedFile {
     was: Option<WatchedName>,
     now: Option<Entry>,
+    /// The number of leading segments of the path that were there before.
+    existing: usize,
+}
+
+/// The effects of a command, by path.
+#[derive(Default)]
+struct FoundEffects {
+    files: BTreeMap<String, ChangedFile>,
+    /// Directories that came, and those of them in which no file came.
+    new: BTreeMap<String, Entry>,
+    empty: BTreeSet<String>,
+    /// Directories that went.
+    gone: BTreeMap<String, WatchedName>,
 }
 
 impl Effects {
@@ -42,12 +62,13 @@ impl Effects {
         if zone.name != ZoneName::Storage || BY_ARGUMENTS.contains(&command) {
             return Ok(None);
         }
-        let registry = &zone.store.registry;
-        if registry.is_in_use((&zone.tenant.key, zone.name.as_str()), None)? {
-            return Ok(None);
-        }
         // The changes so far are not those of the command.
         if zone.store.watched.unsettled(&zone.roots()).is_none() {
+            return Ok(None);
+        }
+        let registry = &zone.store.registry;
+        if registry.is_in_use((&zone.tenant.key, zone.name.as_str()), None)? {
+            Self::give_up(zone);
             return Ok(None);
         }
         let last = registry.listed_changes(&changes_of(zone), 1)?;
@@ -72,158 +93,230 @@ impl Effects {
         finished: &mut Finished,
     ) -> Result<Option<Unsettled>, Error> {
         let (registry, watched) = (&zone.store.registry, &zone.store.watched);
+        let Some(found) = watched.unsettled(&zone.roots()) else {
+            return Ok(None);
+        };
         if registry.is_in_use((&zone.tenant.key, zone.name.as_str()), Some(intent))? {
             return Ok(None);
         }
-        let found = watched.unsettled(&zone.roots());
-        if let Some(paths) = found.as_ref().and_then(|found| found.paths.as_ref()) {
-            self.list(zone, paths, steps, finished)?;
+        let listed = match &found.paths {
+            Some(paths) => self.steps(zone, paths, steps)?,
+            None if found.is_overflow => None,
+            None => return Ok(Some(found)),
+        };
+        if let Some((more, lost)) = listed {
+            steps.extend(more);
+            finished.lost.extend(lost);
         } else {
             finished.is_unlisted = true;
-            // So that an undo does not pass over it.
-            steps.push(Step::Replaced {
-                path: String::new(),
-                state: None,
-                from_bin: None,
-                kept: None,
-            });
+            // The zone itself, so that an undo does not pass over it.
+            steps.push(replaced(String::new(), None));
         }
-        Ok(found)
+        Ok(Some(found))
     }
 
-    fn list(
+    /// Returns the steps, and the files whose content is gone; `None` if they are more than a change lists.
+    fn steps(
         &self,
         zone: &Zone<'_>,
         paths: &ChangedPaths,
-        steps: &mut Vec<Step>,
-        finished: &mut Finished,
-    ) -> Result<(), Error> {
-        let mut known: Vec<String> = steps.iter().flat_map(paths_of).collect();
+        own: &[Step],
+    ) -> Result<Option<(Vec<Step>, Vec<ZonePath>)>, Error> {
         let since = ChangeFilter {
             after: Some(self.last),
             ..changes_of(zone)
         };
-        let others = zone.store.registry.listed_changes(&since, MOST)?;
-        known.extend(others.iter().flat_map(|row| {
-            let steps = row.change.steps();
-            steps.iter().flat_map(paths_of).collect::<Vec<_>>()
-        }));
-        let mut effects: BTreeMap<String, FoundChange> = BTreeMap::new();
+        let others = zone.store.registry.listed_changes(&since, CHANGES_MOST)?;
+        if others.len() >= CHANGES_MOST as usize {
+            return Ok(None);
+        }
+        let mut known: BTreeSet<String> = own.iter().flat_map(paths_of).collect();
+        for row in &others {
+            known.extend(row.change.steps().iter().flat_map(paths_of));
+        }
+        let mut found = FoundEffects::default();
         for (path, was) in paths {
-            let Ok(text) = std::str::from_utf8(path) else {
-                continue;
-            };
-            let is_known = |known: &String| is_at_or_below(text, known);
-            let is_inside = effects.values().any(|above| {
-                above.is_whole_directory() && is_at_or_below(text, above.path.as_str())
-            });
-            if text.split('/').any(|name| name == REPOSITORY)
-                || is_inside
-                || known.iter().any(is_known)
+            if let Ok(path) = std::str::from_utf8(path)
+                && !is_known(&known, path)
             {
-                continue;
-            }
-            let path = ZonePath::found(text.to_owned());
-            let now = zone.data.existing_entry(&path)?;
-            let effect = FoundChange {
-                path,
-                was: *was,
-                now,
-            };
-            if effect.is_change() {
-                effects.insert(text.to_owned(), effect);
+                found.look(zone, path, *was)?;
             }
         }
-        enter(effects, steps, finished);
+        if !found.look_into_new(zone, &known)? {
+            return Ok(None);
+        }
+        let (steps, lost) = found.into_steps();
+        let bytes: usize = steps.iter().map(|step| step.path().len() + 100).sum();
+        let fits = steps.len() <= FILES_MOST && bytes <= BYTES_MOST;
+        Ok(fits.then_some((steps, lost)))
+    }
+}
+
+impl FoundEffects {
+    /// Looks at what is at a path now.
+    fn look(&mut self, zone: &Zone<'_>, path: &str, was: Option<WatchedName>) -> Result<(), Error> {
+        let now = zone
+            .data
+            .existing_entry(&ZonePath::found(path.to_owned()))?;
+        let was_directory = was.filter(WatchedName::is_directory);
+        let (new, now) = match now {
+            Some(entry) if entry.kind() == Kind::Directory => (Some(entry), None),
+            now => (None, now),
+        };
+        if let (Some(was), Some(new)) = (&was_directory, &new)
+            && was.stamp().inode() == new.stamp().inode()
+        {
+            return Ok(());
+        }
+        self.gone
+            .extend(was_directory.map(|was| (path.to_owned(), was)));
+        self.new.extend(new.map(|new| (path.to_owned(), new)));
+        let was = was.filter(|was| !was.is_directory());
+        let is_same = match (&was, &now) {
+            (Some(was), Some(now)) => now.stamp().has_content_of(&was.stamp()),
+            (was, now) => was.is_none() && now.is_none(),
+        };
+        if !is_same {
+            let existing = segments_above(path);
+            let file = ChangedFile { was, now, existing };
+            self.files.insert(path.to_owned(), file);
+        }
         Ok(())
     }
-}
 
-impl FoundChange {
-    /// Returns `true` if something else is there, or has another content.
-    fn is_change(&self) -> bool {
-        match (&self.was, &self.now) {
-            (None, None) => false,
-            (Some(was), Some(now)) if was.is_directory() => {
-                was.stamp().inode() != now.stamp().inode()
+    /// Looks at the files in new directories, but for those that were moved as a whole. Returns `false` if they
+    /// are too many.
+    fn look_into_new(&mut self, zone: &Zone<'_>, known: &BTreeSet<String>) -> Result<bool, Error> {
+        let gone: HashMap<ContentState, String> = self
+            .gone
+            .iter()
+            .map(|(path, was)| (was.stamp().content(), path.clone()))
+            .collect();
+        let new = std::mem::take(&mut self.new);
+        for (path, entry) in new {
+            let is_inside = self.files.contains_key(&path)
+                || self.new.keys().any(|above| is_below(&path, above))
+                || self.empty.iter().any(|above| is_below(&path, above));
+            if is_inside {
+                continue;
             }
-            (Some(was), Some(now)) => !now.stamp().has_content_of(&was.stamp()),
-            _ => true,
+            if gone.contains_key(&entry.stamp().content()) {
+                self.new.insert(path, entry);
+                continue;
+            }
+            let existing = segments_above(&path);
+            let (mut inside, mut is_empty) = (Vec::new(), true);
+            zone.data.walk(entry.path(), |one| {
+                let path = one.path.as_str();
+                let is_ours = !is_known(known, path);
+                is_empty &= is_ours && one.kind == Kind::Directory;
+                if is_ours && one.kind != Kind::Directory {
+                    inside.push(one.path.clone());
+                }
+                Ok(is_ours && inside.len() <= FILES_MOST)
+            })?;
+            if inside.len() > FILES_MOST {
+                return Ok(false);
+            }
+            let has_known = known.iter().any(|known| is_below(known, &path));
+            if is_empty && !has_known {
+                self.empty.insert(path);
+                continue;
+            }
+            for path in inside {
+                let now = zone.data.existing_entry(&path)?;
+                let (was, path) = (None, path.as_str().to_owned());
+                let file = ChangedFile { was, now, existing };
+                self.files.insert(path, file);
+            }
         }
+        Ok(true)
     }
 
-    /// Returns `true` for a directory that came or went with all that is in it.
-    fn is_whole_directory(&self) -> bool {
-        let is_new = |now: &Entry| now.kind() == Kind::Directory;
-        self.was.is_some_and(|was| was.is_directory()) || self.now.as_ref().is_some_and(is_new)
-    }
-
-    /// Returns the number of leading segments of its path that were there.
-    fn existing(&self) -> usize {
-        self.path.segments().count().saturating_sub(1)
-    }
-}
-
-/// Adds the steps for effects: first what moved, so that an undo moves it back last.
-fn enter(
-    mut effects: BTreeMap<String, FoundChange>,
-    steps: &mut Vec<Step>,
-    finished: &mut Finished,
-) {
-    // A directory that was made has the files in it.
-    steps.retain(|step| {
-        let is_inside = |above: &FoundChange| {
-            above.was.is_none() && is_at_or_below(step.path(), above.path.as_str())
-        };
-        !(matches!(step, Step::Made { .. }) && effects.values().any(is_inside))
-    });
-    let gone = effects.values().filter(|effect| effect.now.is_none());
-    let gone = gone.filter_map(|effect| Some((effect.was?.stamp().inode(), effect.path.clone())));
-    let gone: HashMap<u64, ZonePath> = gone.collect();
-    let moved = effects.values().filter_map(|effect| {
-        let from = gone.get(&effect.now.as_ref()?.stamp().inode())?;
-        Some((from.clone(), effect.path.clone()))
-    });
-    for (from, to) in moved.collect::<Vec<_>>() {
-        effects.remove(from.as_str());
-        let Some(effect) = effects.remove(to.as_str()) else {
-            continue;
-        };
-        let path = to.as_str().to_owned();
-        if effect.was.is_some() {
-            let path = path.clone();
-            finished.lost.push(to);
+    /// Returns the steps, and the files whose content is gone.
+    fn into_steps(mut self) -> (Vec<Step>, Vec<ZonePath>) {
+        let (mut steps, mut lost) = (Vec::new(), Vec::new());
+        // Names whose file is somewhere else now, or nowhere.
+        let left = self.files.iter().filter_map(|(path, file)| {
+            let was = file.was?.stamp();
+            let stays = |now: &Entry| now.stamp().inode() == was.inode();
+            let is_left = !file.now.as_ref().is_some_and(stays);
+            is_left.then(|| (was.content(), path.clone()))
+        });
+        let left: HashMap<ContentState, String> = left.collect();
+        let arrived = self.files.iter().filter_map(|(path, file)| {
+            let from = left.get(&file.now.as_ref()?.stamp().content())?;
+            (from != path).then(|| (from.clone(), path.clone()))
+        });
+        let arrived: Vec<(String, String)> = arrived.collect();
+        for (from, to) in arrived {
+            let Some(file) = self.files.remove(&to) else {
+                continue;
+            };
+            let is_moved_on = left.values().any(|path| *path == to);
+            if file.was.is_some() && !is_moved_on {
+                lost.push(ZonePath::found(to.clone()));
+                let path = to.clone();
+                steps.push(Step::Removed { path, kept: None });
+            }
+            if let Some(file) = self.files.get_mut(&from) {
+                file.was = None;
+            }
+            let existing = file.existing;
+            steps.push(Step::Moved { from, to, existing });
+        }
+        for (to, entry) in self.new {
+            let state = entry.stamp().content();
+            let mut gone = self.gone.iter();
+            let from = gone.find(|(_, was)| was.stamp().content() == state);
+            let Some(from) = from.map(|(path, _)| path.clone()) else {
+                continue;
+            };
+            self.gone.remove(&from);
+            let existing = segments_above(&to);
+            steps.push(Step::Moved { from, to, existing });
+        }
+        for path in self.empty {
+            let existing = segments_above(&path);
+            steps.push(made(path, existing, None));
+        }
+        for path in self.gone.into_keys() {
+            lost.push(ZonePath::found(path.clone()));
             steps.push(Step::Removed { path, kept: None });
         }
-        steps.push(Step::Moved {
-            from: from.as_str().to_owned(),
-            to: path,
-            existing: effect.existing(),
-        });
-    }
-    for (path, effect) in effects {
-        let is_file = |now: &&Entry| now.kind() == Kind::File;
-        let state = effect.now.as_ref().filter(is_file);
-        let state = state.map(|now| now.stamp().content());
-        let existing = effect.existing();
-        if effect.was.is_some() {
-            finished.lost.push(effect.path);
+        for (path, file) in self.files {
+            let state = file.now.as_ref().map(|now| now.stamp().content());
+            match (file.was, file.now) {
+                (None, None) => {}
+                (None, Some(_)) => steps.push(made(path, file.existing, state)),
+                (Some(_), now) => {
+                    lost.push(ZonePath::found(path.clone()));
+                    steps.push(match now {
+                        Some(_) => replaced(path, state),
+                        None => Step::Removed { path, kept: None },
+                    });
+                }
+            }
         }
-        steps.push(match (effect.was, effect.now) {
-            (None, _) => Step::Made {
-                from_bin: None,
-                path,
-                existing,
-                state,
-            },
-            (Some(_), None) => Step::Removed { path, kept: None },
-            (Some(_), Some(_)) => Step::Replaced {
-                path,
-                state,
-                from_bin: None,
-                kept: None,
-            },
-        });
+        (steps, lost)
+    }
+}
+
+fn made(path: String, existing: usize, state: Option<ContentState>) -> Step {
+    Step::Made {
+        from_bin: None,
+        path,
+        existing,
+        state,
+    }
+}
+
+fn replaced(path: String, state: Option<ContentState>) -> Step {
+    Step::Replaced {
+        path,
+        state,
+        from_bin: None,
+        kept: None,
     }
 }
 
@@ -236,9 +329,20 @@ fn paths_of(step: &Step) -> Vec<String> {
     paths
 }
 
-fn is_at_or_below(path: &str, above: &str) -> bool {
+/// Returns `true` for a path that a step has, or a directory above it, and for those of repositories.
+fn is_known(known: &BTreeSet<String>, path: &str) -> bool {
+    let ends = path.match_indices('/').map(|(at, _)| at);
+    let mut above = ends.chain([path.len()]).map(|end| &path[..end]);
+    above.any(|above| known.contains(above)) || path.split('/').any(|name| name == REPOSITORY)
+}
+
+fn is_below(path: &str, above: &str) -> bool {
     let rest = path.strip_prefix(above);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    rest.is_some_and(|rest| rest.starts_with('/'))
+}
+
+fn segments_above(path: &str) -> usize {
+    path.matches('/').count()
 }
 
 fn changes_of<'z>(zone: &'z Zone<'_>) -> ChangeFilter<'z> {

@@ -18,7 +18,7 @@ use super::{KeptReason, MOST, UndoOutcome, UndonePath};
 const LARGEST_MERGED: u64 = 8 * MEBIBYTE;
 
 /// Steps that are taken back in one change.
-const MOST_TOGETHER: usize = 1_000;
+const MOST_TOGETHER: usize = 256;
 
 /// Takes the changes back, the last one first, or only says what would be done.
 pub(super) fn take_back(
@@ -35,12 +35,12 @@ pub(super) fn take_back(
         let steps = row.change.steps();
         let is_apart =
             |step: &Step| matches!(step, Step::Replaced { .. }) && !paths.contains(step.path());
-        if !steps.iter().all(is_apart) || paths.len() >= MOST_TOGETHER {
+        if !steps.iter().all(is_apart) || paths.len() + steps.len() > MOST_TOGETHER {
             paths.clear();
             outcomes.extend(plan.swap_together(&std::mem::take(&mut together))?);
         }
         let ways = plan.judge(row, steps, only)?;
-        if !dry_run && ways.are_swaps() {
+        if !dry_run && ways.are_swaps() && ways.steps.len() <= MOST_TOGETHER {
             paths.extend(ways.steps.iter().map(|step| step.path().to_owned()));
             together.push(ways);
             continue;
@@ -259,7 +259,7 @@ impl<'p> UndoPlan<'p> {
         let zone = self.zone;
         let whole = changes.iter().filter(|ways| ways.is_all);
         let numbers: Vec<i64> = whole.map(|ways| ways.number).collect();
-        let parts = changes.iter().filter(|ways| !ways.is_all);
+        let parts = changes.iter().filter(|ways| ways.steps.len() > 1);
         let parts = parts.flat_map(|ways| ways.ways.iter().map(|(at, ..)| (ways.number, *at)));
         let caller = Caller {
             undoes: Some(undoes(&numbers, parts)),
@@ -309,7 +309,7 @@ impl<'p> UndoPlan<'p> {
                 let marks = is_whole && last == Some(*at);
                 let mut numbers = way.older().to_vec();
                 numbers.extend(marks.then_some(ways.number));
-                let part = (!marks).then_some((ways.number, *at));
+                let part = (ways.steps.len() > 1).then_some((ways.number, *at));
                 let caller = Caller {
                     undoes: Some(undoes(&numbers, part)),
                     ..zone.caller.clone()
@@ -465,6 +465,9 @@ impl<'p> UndoPlan<'p> {
                 }
                 if !is_free {
                     return stay(KeptReason::Taken);
+                }
+                if !is_settled && self.is_replaced_after(row, step.path()) {
+                    return stay(KeptReason::Changed);
                 }
                 if !self.is_touched_between(step.path(), row.number, i64::MAX) {
                     self.settled.insert(from.clone(), row.number);

@@ -102,7 +102,7 @@ impl Journal {
             Noted::Renames(steps) => steps,
         };
         for (number, step) in steps.iter().enumerate() {
-            step.take(&self.home, &self.aside)
+            step.take(&self.home, &aside_at(&self.aside, number))
                 .map_err(|error| (number, error))?;
         }
         Ok(())
@@ -114,9 +114,12 @@ impl Journal {
         let Noted::Renames(all) = &self.noted else {
             return 0;
         };
-        let taken = all.iter().take(steps);
+        let taken = all.iter().take(steps).enumerate();
         taken
-            .filter(|step| step.take(&self.home, &self.aside).is_ok())
+            .filter(|(number, step)| {
+                let aside = aside_at(&self.aside, *number);
+                step.take(&self.home, &aside).is_ok()
+            })
             .count()
     }
 
@@ -247,6 +250,15 @@ fn aside_of(staging: &Staging, journal: &str) -> Result<String, DiskError> {
     staging.below_home(&staging.place(format!("{journal}.aside")))
 }
 
+/// The same for one step: an interrupted step is known by it. The first two share the name that journals of
+/// earlier releases have for all of their steps.
+fn aside_at(aside: &str, number: usize) -> String {
+    match number {
+        0 | 1 => aside.to_owned(),
+        number => format!("{aside}.{number}"),
+    }
+}
+
 fn forget(staging: &Staging, journal: &str) -> Result<(), DiskError> {
     let gone = rustix::fs::unlinkat(&staging.directory, journal, AtFlags::empty());
     if_there(gone).map(drop).map_err(DiskError::server)
@@ -258,8 +270,8 @@ impl Noted {
         match self {
             Self::Addition(addition) => addition.undo(home),
             Self::Renames(steps) => {
-                let mut steps = steps.iter().rev();
-                steps.try_for_each(|step| step.undo(home, aside))
+                let mut steps = steps.iter().enumerate().rev();
+                steps.try_for_each(|(number, step)| step.undo(home, &aside_at(aside, number)))
             }
         }
     }

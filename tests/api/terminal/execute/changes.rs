@@ -67,7 +67,7 @@ fn what_a_line_does_in_storage_is_one_change_that_can_be_undone() {
     line("mkdir old && echo a > old/a.md && echo b > b.md");
     assert_eq!(
         last_change()["files"],
-        json!(["storage/b.md created", "storage/old created"])
+        json!(["storage/b.md created", "storage/old/a.md created"])
     );
     let before = files();
     line("mkdir -p new/deep && echo c > new/deep/c.md && mv b.md old/b.md && touch old/empty");
@@ -76,7 +76,7 @@ fn what_a_line_does_in_storage_is_one_change_that_can_be_undone() {
         made["files"],
         json!([
             "storage/old/b.md moved",
-            "storage/new created",
+            "storage/new/deep/c.md created",
             "storage/old/empty created"
         ])
     );
@@ -84,6 +84,44 @@ fn what_a_line_does_in_storage_is_one_change_that_can_be_undone() {
         .call("shed_undo", &json!({"change": made["change"]}))
         .data();
     assert_eq!(files(), before);
+    // A file that was moved is not lost, whatever has its name and its inode now.
+    line("mkdir kept && mv b.md kept/b.md && echo new > b.md");
+    let turned = last_change();
+    assert_eq!(
+        turned["files"],
+        json!(["storage/kept/b.md moved", "storage/b.md created"])
+    );
+    let change = json!({"change": turned["change"]});
+    client.call("shed_undo", &change).data();
+    assert_eq!(files(), before);
+    line("rm b.md; echo other > c.md");
+    let removed = last_change();
+    assert_eq!(
+        removed["files"],
+        json!(["storage/b.md deleted", "storage/c.md created"])
+    );
+    client
+        .call("shed_undo", &json!({"change": removed["change"]}))
+        .data();
+    assert_eq!(files(), before);
+    // A directory that another call made meanwhile is not the line's.
+    let started = json!({"command": "sleep 2; echo x > mine.md", "cwd": "/storage"});
+    let id = execute(&client, "?wait=0", &started).body["id"].clone();
+    let theirs = json!({"zone": "storage", "old_path": "b.md", "new_path": "2026/b.md"});
+    client.call("shed_rename", &theirs).data();
+    let id = id.as_str().expect("an id");
+    wait_until("the line ends", || {
+        status(&client, id, "").body["status"] == "done"
+    });
+    let mine = last_change();
+    assert_eq!(mine["files"], json!(["storage/mine.md created"]));
+    client
+        .call("shed_undo", &json!({"change": mine["change"]}))
+        .data();
+    assert!(files().contains("2026/b.md"));
+    let back = json!({"zone": "storage", "old_path": "2026/b.md", "new_path": "b.md"});
+    client.call("shed_rename", &back).data();
+    line("rmdir 2026");
     // Content that a program replaced is gone, so nothing is taken back, unless a part is enough.
     line("echo A > old/a.md; echo d > d.md");
     let replaced = json!({"change": last_change()["change"]});
@@ -108,7 +146,7 @@ fn what_a_line_does_in_storage_is_one_change_that_can_be_undone() {
     line(
         "git init -q repo && cd repo && echo e > e.md && git add e.md && git -c user.name=a -c user.email=a@b commit -qm e",
     );
-    assert_eq!(last_change()["files"], json!(["storage/repo created"]));
+    assert_eq!(last_change()["files"], json!(["storage/repo/e.md created"]));
     line("cd repo && echo f > f.md && git add f.md");
     assert_eq!(last_change()["files"], json!(["storage/repo/f.md created"]));
 }
