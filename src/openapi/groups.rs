@@ -86,10 +86,15 @@ mod tests {
         let listed = GROUPS
             .iter()
             .flat_map(|(.., operations)| operations.split_whitespace());
-        let mut listed: Vec<String> = listed.map(|name| format!("shed_{name}")).collect();
-        listed.sort_unstable();
-        let mut ids: Vec<&str> = OPERATIONS.iter().map(|operation| operation.id).collect();
-        ids.sort_unstable();
-        assert_eq!(listed, ids);
+        let listed: Vec<String> = listed.map(|name| format!("shed_{name}")).collect();
+        for operation in OPERATIONS {
+            let groups = listed.iter().filter(|name| *name == operation.id);
+            assert_eq!(groups.count(), 1, "groups of {}", operation.id);
+        }
+        assert_eq!(
+            listed.len(),
+            OPERATIONS.len(),
+            "a group names an unknown operation"
+        );
     }
 }

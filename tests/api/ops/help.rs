@@ -63,7 +63,10 @@ fn the_full_guide_names_every_operation() {
     };
     let missing = OPERATIONS.iter().map(|entry| entry.id);
     let missing: Vec<&str> = missing.filter(|id| !named(id)).collect();
-    assert!(missing.is_empty(), "{missing:?}");
+    assert!(
+        missing.is_empty(),
+        "no guide in src/ops/help names {missing:?}"
+    );
 }
 
 #[test]

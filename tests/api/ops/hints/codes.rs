@@ -64,7 +64,7 @@ pub(crate) fn assert_all_provoked(provoked: Vec<Provocation>) {
         let keys = codes.map(|code| (code.as_str().to_owned(), entry.id.to_owned()));
         missing.extend(keys.filter(|key| !found.contains(key)));
     }
-    assert!(missing.is_empty(), "no situation: {missing:?}");
+    assert!(missing.is_empty(), "no test provokes {missing:?}");
     for code in Code::ALL {
         let is_found = found.iter().any(|(known, _)| known == code.as_str());
         let reason = UNPROVOKED.iter().find(|(known, _)| known == code);
