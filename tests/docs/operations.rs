@@ -77,7 +77,7 @@ fn the_operations_are_those_of_the_program() {
 /// The requests themselves are run by the tests of each operation.
 #[test]
 fn the_commands_are_the_examples() {
-    let page = read("docs/operations.md");
+    let page = page();
     let blocks = page.split("```sh\n").skip(1);
     let commands: Vec<Vec<String>> = blocks
         .filter_map(|block| shlex::split(block.split("\n```").next()?))
@@ -85,7 +85,8 @@ fn the_commands_are_the_examples() {
     for entry in OPERATIONS {
         let address = format!("localhost:8000/{}", entry.id);
         let command = commands.iter().find(|words| words.get(2) == Some(&address));
-        let command = command.unwrap_or_else(|| panic!("{} has no command", entry.id));
+        let command =
+            command.unwrap_or_else(|| panic!("no group of src/openapi/groups.rs has {}", entry.id));
         assert_eq!(command[4], entry.examples[0], "{}", entry.id);
     }
 }
