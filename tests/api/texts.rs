@@ -23,7 +23,10 @@ fn compare(name: &str, text: &str) {
     let committed = std::fs::read_to_string(&place).unwrap_or_default();
     let mut lines = committed.lines().zip(text.lines());
     let first = lines.find(|(old, new)| old != new);
-    assert!(committed == text, "other words in {name}: {first:?}");
+    assert!(
+        committed == text,
+        "tests/texts/{name} is out of date, {first:?}: FILESHED_WRITE_CATALOGUE=1 cargo test --test api texts"
+    );
 }
 
 /// Every guide, as it is answered to callers of all operations and of the small toolset.

@@ -242,13 +242,15 @@ fn the_catalogue_is_what_callers_read() {
         written.split("\n\n").collect(),
         catalogue.split("\n\n").collect(),
     );
-    assert_eq!(written.len(), catalogue.len());
+    let rewrite =
+        "catalogue.md is out of date: FILESHED_WRITE_CATALOGUE=1 cargo test --test api hints";
+    assert_eq!(written.len(), catalogue.len(), "{rewrite}");
     for (written, read) in written.into_iter().zip(catalogue) {
         if written != read && names_missing_command(written) {
             let call = written.lines().next().unwrap();
             skip(format_args!("{call} names a command that is not installed"));
         } else {
-            assert_eq!(written, read);
+            assert_eq!(written, read, "{rewrite}");
         }
     }
 }

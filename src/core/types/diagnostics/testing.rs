@@ -144,7 +144,10 @@ macro_rules! catalogue_test {
             let committed = std::fs::read_to_string(path).unwrap_or_default();
             let mut lines = committed.lines().zip(catalogue.lines());
             let first = lines.find(|(old, new)| old != new);
-            assert!(committed == catalogue, "other words in {path}: {first:?}");
+            assert!(
+                committed == catalogue,
+                "{path} is out of date, {first:?}: FILESHED_WRITE_CATALOGUE=1 cargo test --lib"
+            );
         }
     };
 }
