@@ -283,7 +283,7 @@ failed, remaining = False, []
 for type_name, places in sorted(types.items()):
     if len(places) > 1 and type_name not in OFTEN:
         failed = True
-        print(f"TWICE: {type_name}: {', '.join(places)}")
+        print(f"TWICE: rename one of the types {type_name}: {', '.join(places)}")
 for group, arrows in sorted(groups.items()):
     expected = known.pop(group, [])
     for circle in circles(arrows):
