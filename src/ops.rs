@@ -2,8 +2,8 @@
 //!
 //! An operation is a unit struct in `src/ops/<name>.rs` that has everything about it: its description
 //! for models, arguments, answers and failures. [`OPERATIONS`] is the only list. HTTP routes, the
-//! OpenAPI document and every other surface iterate over it; no part of an operation is elsewhere. To
-//! add one: write its file, add one line below, write the file of its tests.
+//! OpenAPI document and every other surface iterate over it; `docs/architecture.md` has the steps to
+//! add an operation.
 
 use fileshed_core::Code;
 
