@@ -4,7 +4,7 @@ use fileshed_test_support::on_disk::Repository;
 use fileshed_test_support::{Client, Server, TestApp, wait_until};
 use serde_json::json;
 
-use super::{execute, kill, last, ran, ran_with, started, status, stdout, written};
+use super::{execute, input, kill, last, ran, ran_with, started, status, stdout, written};
 
 #[test]
 fn what_a_line_does_in_documents_is_one_commit() {
@@ -94,7 +94,7 @@ fn what_a_line_does_in_storage_is_one_change_that_can_be_undone() {
     let change = json!({"change": turned["change"]});
     client.call("shed_undo", &change).data();
     assert_eq!(files(), before);
-    line("rm b.md; echo other > c.md");
+    line("find b.md -delete; echo other > c.md");
     let removed = last_change();
     assert_eq!(
         removed["files"],
@@ -102,14 +102,16 @@ fn what_a_line_does_in_storage_is_one_change_that_can_be_undone() {
     );
     client
         .call("shed_undo", &json!({"change": removed["change"]}))
-        .data();
+        .refused(404, "FILE_NOT_FOUND");
+    line("rm c.md; echo b > b.md");
     assert_eq!(files(), before);
     // A directory that another call made meanwhile is not the line's.
-    let started = json!({"command": "sleep 2; echo x > mine.md", "cwd": "/storage"});
+    let started = json!({"command": "cat; echo x > mine.md", "cwd": "/storage"});
     let id = execute(&client, "?wait=0", &started).body["id"].clone();
     let theirs = json!({"zone": "storage", "old_path": "b.md", "new_path": "2026/b.md"});
     client.call("shed_rename", &theirs).data();
     let id = id.as_str().expect("an id");
+    assert_eq!(input(&client, id, r"\x04").status, 200);
     wait_until("the line ends", || {
         status(&client, id, "").body["status"] == "done"
     });
