@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::page::{between, quoted, read};
 use fileshed_test_support::repository;
 
-/// The names of all functions in the tests, and beside the code.
+/// The names of all tests, and of the scenarios in Python.
 fn tests() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut pending = vec![repository().join("tests"), repository().join("src")];
@@ -14,12 +14,20 @@ fn tests() -> BTreeSet<String> {
             let path = entry.path();
             if path.is_dir() {
                 pending.push(path);
-            } else if path.extension().is_some_and(|end| end == "rs") {
-                let text = std::fs::read_to_string(path).expect("a test");
-                let after = text.split("fn ").skip(1);
-                let found = after.filter_map(|after| after.split_once('('));
-                names.extend(found.map(|(name, _)| name.to_owned()));
+                continue;
             }
+            let (begins, named) = match path.extension().and_then(|end| end.to_str()) {
+                Some("rs") => ("test]\n", "fn "),
+                Some("py") => ("\ndef ", ""),
+                _ => continue,
+            };
+            let text = std::fs::read_to_string(path).expect("a test");
+            let found = text.split(begins).skip(1).filter_map(|after| {
+                let after = after.get(after.find(named)? + named.len()..)?;
+                let (name, _) = after.split_once('(')?;
+                Some(name.to_owned())
+            });
+            names.extend(found);
         }
     }
     names

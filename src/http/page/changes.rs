@@ -152,7 +152,7 @@ pub(super) fn take_back(view: CallerView<'_>, query: &UndoQuery) -> Result<Value
 diagnostics! {
     /// A list or an undo of changes that cannot be known.
     #[derive(Clone, Copy, Debug, thiserror::Error)]
-    #[error("give either `answer` or `change`, each once, and `before` as a number")]
+    #[error("give `answer` or `change` to undo, and `before` as a number to list")]
     pub(in crate::http) struct UndoQueryError => {
         code: InvalidParameter,
         hint: "GET /page/changes shows the changes, each with its answer and its number",

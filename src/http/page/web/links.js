@@ -67,6 +67,8 @@ function LinkDialog({ title, first, longest }) {
   // One after the other: with the keyboard a choice is made by passing others.
   const last = useRef(Promise.resolve(true));
   useEffect(() => field.current?.select(), []);
+  // A password that was typed counts however the dialog is closed.
+  useEffect(() => () => void sendPassword(), []);
   /** Changes terms of the link; `true` if it has them now. @param {object} terms @returns {Promise<boolean>} */
   function change(terms) {
     last.current = last.current.then(async () => {
