@@ -310,7 +310,7 @@ impl<'a> OpenEndedPermit<'a> {
         let Some(intent) = self.intent else {
             return Ok(Finished::default());
         };
-        // What it wrote is not newer than the change.
+        // Files that it wrote are not newer than the change.
         self.change.changed_at = zone.store.clock.now().as_second();
         let held = self.hold_within(zone.store.settings.timings.calls.write_lock);
         let entered = held.and_then(|()| {
