@@ -4,7 +4,7 @@
 
 use fileshed_core::chat_host::Task;
 use fileshed_core::extraction::document_text;
-use fileshed_core::link::Purpose;
+use fileshed_core::link::{Link, Purpose};
 use fileshed_core::link_terms::LinkTerms;
 use fileshed_core::publication::{PublicationError, PublishedFile};
 use fileshed_core::settings::LinkHost;
@@ -199,16 +199,7 @@ impl Operation for LinkCreate {
         // A picture in an answer would ask for the password, or use the link up.
         let is_picture = is_picture && !link.is_guarded();
         let filename = link.name(kind);
-        let with = if link.has_password() {
-            " and its password"
-        } else {
-            ""
-        };
-        let message = if upload {
-            format!("Everybody who has the link{with} can send files to {filename}")
-        } else {
-            format!("Everybody who has the link{with} gets {path} as it is when the link is opened")
-        };
+        let message = described(&link, upload.then_some(&*filename), path.display());
         let relative = relative(core);
         let instead = instead.map(|reason| {
             format!(
@@ -236,6 +227,23 @@ impl Operation for LinkCreate {
         .noting(relative)
         .noting(is_shown.then_some(SHOWN))
         .noting(instead))
+    }
+}
+
+/// Returns the people to whom a link gives a path, or from whom it takes files into a directory.
+fn described(link: &Link, directory: Option<&str>, path: &str) -> String {
+    let password = if link.has_password() {
+        " and its password"
+    } else {
+        ""
+    };
+    match directory {
+        Some(name) => format!("Everybody who has the link{password} can send files to {name}"),
+        None => {
+            format!(
+                "Everybody who has the link{password} gets {path} as it is when the link is opened"
+            )
+        }
     }
 }
 

@@ -31,6 +31,9 @@ const REPOSITORY: &str = ".git";
 /// Inode, size and time of a content: a file that was moved keeps them.
 type ContentState = (u64, u64, i64);
 
+/// The steps of a change, and the files whose content is gone.
+type ListedEffects = (Vec<Step>, Vec<ZonePath>);
+
 /// The zone when a command began that was alone in it.
 pub(super) struct Effects {
     /// The number of the last change before.
@@ -121,7 +124,7 @@ impl Effects {
         zone: &Zone<'_>,
         paths: &ChangedPaths,
         own: &[Step],
-    ) -> Result<Option<(Vec<Step>, Vec<ZonePath>)>, Error> {
+    ) -> Result<Option<ListedEffects>, Error> {
         let since = ChangeFilter {
             after: Some(self.last),
             ..changes_of(zone)
@@ -234,7 +237,7 @@ impl FoundEffects {
     }
 
     /// Returns the steps, and the files whose content is gone.
-    fn into_steps(mut self) -> (Vec<Step>, Vec<ZonePath>) {
+    fn into_steps(mut self) -> ListedEffects {
         let (mut steps, mut lost) = (Vec::new(), Vec::new());
         // Names whose file is somewhere else now, or nowhere.
         let left = self.files.iter().filter_map(|(path, file)| {

@@ -460,14 +460,12 @@ impl<'p> UndoPlan<'p> {
                 let back = ZonePath::found(from.clone());
                 let is_free =
                     self.is_settled(row, from) || self.zone.data.existing_entry(&back)?.is_none();
-                if there.is_none() && !is_settled {
+                let is_another = there.is_none() || self.is_replaced_after(row, step.path());
+                if is_another && !is_settled {
                     return stay(KeptReason::Changed);
                 }
                 if !is_free {
                     return stay(KeptReason::Taken);
-                }
-                if !is_settled && self.is_replaced_after(row, step.path()) {
-                    return stay(KeptReason::Changed);
                 }
                 if !self.is_touched_between(step.path(), row.number, i64::MAX) {
                     self.settled.insert(from.clone(), row.number);

@@ -91,22 +91,20 @@ pub(super) async fn check_password(
     let client = current::client();
     let patience = server.core.store.settings.timings.calls.guess;
     let admission = &server.admission;
-    let place = match &known {
-        Some(proof) => admission::wait(&admission.known_guesses, proof.reveal(), 1, patience).await,
+    let (permits, guesser) = match &known {
+        Some(proof) => (&admission.known_guesses, proof.reveal().to_owned()),
         // One of each address: the turns of a link are for those that wait longest.
-        None => {
-            let guesser = format!("{} {client}", link.id);
-            admission::wait(&admission.guessers, &guesser, 1, patience).await
-        }
+        None => (&admission.guessers, format!("{} {client}", link.id)),
     };
+    let place = admission::wait(permits, &guesser, 1, patience).await;
     let place = place.map_err(|_| AdmissionError::Server)?;
     let (server, link) = (Arc::clone(server), Arc::clone(link));
     // A client that hangs up frees the places of its guess no sooner than one that waits.
     let checking = tokio::spawn(async move {
-        let guesses = &server.admission.guesses;
+        let turns = &server.admission.guesses;
         let turn = match known {
             Some(_) => None,
-            None => Some(admission::wait(guesses, &link.id, 1, patience).await),
+            None => Some(admission::wait(turns, &link.id, 1, patience).await),
         };
         let turn = turn.transpose().map_err(|_| AdmissionError::Server)?;
         let opens = pool::blocking(move || link.opens_with(&password)).await?;
