@@ -16,14 +16,14 @@ fn tests() -> BTreeSet<String> {
                 pending.push(path);
                 continue;
             }
-            let (begins, named) = match path.extension().and_then(|end| end.to_str()) {
+            let (begins, keyword) = match path.extension().and_then(|end| end.to_str()) {
                 Some("rs") => ("test]\n", "fn "),
                 Some("py") => ("\ndef ", ""),
                 _ => continue,
             };
             let text = std::fs::read_to_string(path).expect("a test");
             let found = text.split(begins).skip(1).filter_map(|after| {
-                let after = after.get(after.find(named)? + named.len()..)?;
+                let after = after.get(after.find(keyword)? + keyword.len()..)?;
                 let (name, _) = after.split_once('(')?;
                 Some(name.to_owned())
             });
