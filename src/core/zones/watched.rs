@@ -216,6 +216,8 @@ impl WatchedZone {
             if let Some(changed) = watch.refresh(data) {
                 if let Some(unsettled) = &mut self.unsettled {
                     for (path, was) in changed {
+                        // Names in a directory that came meanwhile came with it.
+                        let was = was.filter(|_| !is_in_new(unsettled, &path));
                         unsettled.entry(path).or_insert(was);
                     }
                     if unsettled.len() > UNSETTLED_MOST {
@@ -253,6 +255,13 @@ impl Extent {
         }
         self
     }
+}
+
+/// Returns `true` if a directory above a path was not there before these changes.
+fn is_in_new(changed: &ChangedPaths, path: &[u8]) -> bool {
+    let ends = (0..path.len()).filter(|at| path[*at] == b'/');
+    let mut above = ends.map(|end| &path[..end]);
+    above.any(|above| matches!(changed.get(above), Some(None)))
 }
 
 fn key(zone: &ZoneRoots<'_>) -> WatchKey {

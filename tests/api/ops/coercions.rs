@@ -131,7 +131,7 @@ fn what_changes_something_refuses_names_that_it_does_not_have() {
         (
             "shed_delete",
             json!({"match_all": true}),
-            "leave `match_all` out",
+            "if the call is meant without `match_all`, leave it out",
         ),
         (
             "shed_patch_text",

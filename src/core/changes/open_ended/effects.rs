@@ -196,13 +196,12 @@ impl FoundEffects {
             .map(|(path, was)| (was.stamp().content(), path.clone()))
             .collect();
         let new = std::mem::take(&mut self.new);
+        let mut seen: Vec<String> = Vec::new();
         for (path, entry) in new {
-            let is_inside = self.files.contains_key(&path)
-                || self.new.keys().any(|above| is_below(&path, above))
-                || self.empty.iter().any(|above| is_below(&path, above));
-            if is_inside {
+            if seen.iter().any(|above| is_below(&path, above)) {
                 continue;
             }
+            seen.push(path.clone());
             if gone.contains_key(&entry.stamp().content()) {
                 self.new.insert(path, entry);
                 continue;
@@ -251,13 +250,17 @@ impl FoundEffects {
             let from = left.get(&file.now.as_ref()?.stamp().content())?;
             (from != path).then(|| (from.clone(), path.clone()))
         });
-        let arrived: Vec<(String, String)> = arrived.collect();
-        for (from, to) in arrived {
+        let mut arrived: Vec<(String, String)> = arrived.collect();
+        let left_for: BTreeSet<String> = arrived.iter().map(|(from, _)| from.clone()).collect();
+        while !arrived.is_empty() {
+            // A name was free, or its file had moved on, when the next one got it.
+            let is_next = |(_, to): &(String, String)| arrived.iter().all(|(from, _)| from != to);
+            let next = arrived.iter().position(is_next).unwrap_or_default();
+            let (from, to) = arrived.swap_remove(next);
             let Some(file) = self.files.remove(&to) else {
                 continue;
             };
-            let is_moved_on = left.values().any(|path| *path == to);
-            if file.was.is_some() && !is_moved_on {
+            if file.was.is_some() && !left_for.contains(&to) {
                 lost.push(ZonePath::found(to.clone()));
                 let path = to.clone();
                 steps.push(Step::Removed { path, kept: None });

@@ -94,6 +94,27 @@ fn what_a_line_does_in_storage_is_one_change_that_can_be_undone() {
     let change = json!({"change": turned["change"]});
     client.call("shed_undo", &change).data();
     assert_eq!(files(), before);
+    let contents = || {
+        stdout(&ran_with(
+            &client,
+            &json!({"command": "cat b.md old/a.md", "cwd": "/storage"}),
+        ))
+    };
+    line(
+        "mv b.md c.md && mv old/a.md b.md && mkdir old/new && touch old/new/x && find old/new/x -delete",
+    );
+    let turned = last_change();
+    assert_eq!(
+        turned["files"],
+        json!([
+            "storage/c.md moved",
+            "storage/b.md moved",
+            "storage/old/new created"
+        ])
+    );
+    let change = json!({"change": turned["change"]});
+    client.call("shed_undo", &change).data();
+    assert_eq!((files(), contents()), (before.clone(), "b\na\n".to_owned()));
     line("find b.md -delete; echo other > c.md");
     let removed = last_change();
     assert_eq!(
