@@ -472,7 +472,7 @@ fn take_back_commits(
             permit.cancel()?;
             return Err(refusal.into());
         }
-        permit.give_back(former_owners(zone, changes, &reversal)?)?;
+        permit.give_back(former_owners(zone, commits.as_ref(), changes, &reversal)?)?;
         if !kept.is_empty() || !is_all(commits.as_ref(), &ranges, only)? {
             permit.undoes_part();
         }
@@ -498,6 +498,7 @@ fn take_back_commits(
 /// Returns the records that a group's files had before the changes, of those that are there after the reversal.
 fn former_owners(
     zone: &Zone<'_>,
+    commits: Option<&CommitReader>,
     changes: &[ListedChange],
     reversal: &Reversal,
 ) -> Result<Vec<Record>, Error> {
@@ -522,11 +523,26 @@ fn former_owners(
             continue;
         }
         let present = zone.store.registry.record(group.id.as_str(), &path)?;
-        if !present.is_some_and(|present| is_given(zone.store, row, &record, &present)) {
+        // A later one of the changes may have brought a file of somebody else to the path.
+        let is_of_another = || {
+            let mut later = changes.iter().filter(|later| later.number > row.number);
+            later.any(|later| touches(commits, later, &path))
+        };
+        let is_given = present.is_some_and(|present| is_given(zone.store, row, &record, &present));
+        if !is_given || is_of_another() {
             owners.push(record);
         }
     }
     Ok(owners)
+}
+
+/// Returns `true` if a change of a group touched the file with this key.
+fn touches(commits: Option<&CommitReader>, row: &ListedChange, key: &str) -> bool {
+    let changed = commits.zip(range(row));
+    let changed =
+        changed.and_then(|(commits, range)| commits.changed_by(&range, MOST as usize).ok());
+    let (files, _) = changed.unwrap_or_default();
+    files.iter().any(|file| file.path.key() == key)
 }
 
 /// Returns `true` if a file was given to its present owner after a change, and not by it.

@@ -836,6 +836,32 @@ fn files_of_a_group_come_back_to_their_owners() {
 }
 
 #[test]
+fn a_file_comes_back_to_its_owner_from_below_a_file_of_another() {
+    let server = small().app();
+    let (ada, bob) = (
+        server.as_member("ada", "t").chat("one"),
+        server.as_member("bob", "t"),
+    );
+    let shared = |path: &str| json!({"zone": "group", "group": "team", "path": path, "content": path, "mode": "group"});
+    let owners = || {
+        let info = done(&ada, "shed_group_info", &json!({"group": "team"}));
+        let files = info["files"].as_array().expect("a list").clone();
+        let pair = |file: &Value| format!("{} {}", file["path"], file["owner"]);
+        files.iter().map(pair).collect::<Vec<_>>()
+    };
+    done(&ada, "shed_create_file", &shared("hers.md"));
+    done(&bob, "shed_create_file", &shared("his.md"));
+    let before = owners();
+    let answer = writes(&ada, "answer");
+    let gone = json!({"zone": "group", "group": "team", "path": "hers.md"});
+    done(&answer, "shed_delete", &gone);
+    let copy = json!({"from": "group/team/his.md", "to": "group/team/hers.md", "move": true});
+    done(&answer, "shed_copy", &copy);
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert_eq!(owners(), before);
+}
+
+#[test]
 fn both_versions_of_a_file_in_conflict_can_be_read() {
     let server = small().app();
     let ada = server.as_member("ada", "t").chat("one");
