@@ -2,7 +2,7 @@
 
 use fileshed_test_support::on_disk::Repository;
 use fileshed_test_support::{Client, Server, TestApp, wait_until};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{execute, input, kill, last, ran, ran_with, started, status, stdout, written};
 
@@ -46,32 +46,38 @@ fn what_a_line_does_in_documents_is_one_commit() {
     assert_eq!(changed, "A\thalf.txt");
 }
 
+/// Runs a line in `/storage` and returns its output.
+fn line(client: &Client<'_>, line: &str) -> String {
+    let answer = ran_with(client, &json!({"command": line, "cwd": "/storage"}));
+    assert_eq!(answer["exit_code"], 0, "{answer}");
+    stdout(&answer)
+}
+
+fn files(client: &Client<'_>) -> String {
+    line(client, "find . -type f | sort")
+}
+
+/// Returns the last change of the storage.
+fn last_change(client: &Client<'_>) -> Value {
+    let listed = client.call("shed_history", &json!({"path": "storage", "limit": 1}));
+    listed.data()["changes"][0].clone()
+}
+
 #[test]
 fn what_a_line_does_in_storage_is_one_change_that_can_be_undone() {
     let server = TestApp::start();
     let client = server.client();
-    let line = |line: &str| {
-        let answer = ran_with(&client, &json!({"command": line, "cwd": "/storage"}));
-        assert_eq!(answer["exit_code"], 0, "{answer}");
-    };
-    let last_change = || {
-        let listed = client.call("shed_history", &json!({"path": "storage", "limit": 1}));
-        listed.data()["changes"][0].clone()
-    };
-    let files = || {
-        stdout(&ran_with(
-            &client,
-            &json!({"command": "find . -type f | sort", "cwd": "/storage"}),
-        ))
-    };
-    line("mkdir old && echo a > old/a.md && echo b > b.md");
+    line(&client, "mkdir old && echo a > old/a.md && echo b > b.md");
     assert_eq!(
-        last_change()["files"],
+        last_change(&client)["files"],
         json!(["storage/b.md created", "storage/old/a.md created"])
     );
-    let before = files();
-    line("mkdir -p new/deep && echo c > new/deep/c.md && mv b.md old/b.md && touch old/empty");
-    let made = last_change();
+    let before = files(&client);
+    line(
+        &client,
+        "mkdir -p new/deep && echo c > new/deep/c.md && mv b.md old/b.md && touch old/empty",
+    );
+    let made = last_change(&client);
     assert_eq!(
         made["files"],
         json!([
@@ -83,27 +89,70 @@ fn what_a_line_does_in_storage_is_one_change_that_can_be_undone() {
     client
         .call("shed_undo", &json!({"change": made["change"]}))
         .data();
-    assert_eq!(files(), before);
+    assert_eq!(files(&client), before);
+    // Content that a program replaced is gone, so nothing is taken back, unless a part is enough.
+    line(&client, "echo A > old/a.md; echo d > d.md");
+    let replaced = json!({"change": last_change(&client)["change"]});
+    let refused = client.call("shed_undo", &replaced);
+    refused.refused(404, "FILE_NOT_FOUND");
+    assert!(
+        refused.text.contains("`storage/old/a.md` was not kept"),
+        "{}",
+        refused.text
+    );
+    let part = json!({"change": replaced["change"], "partial": true});
+    client.call("shed_undo", &part).data();
+    assert_eq!(files(&client), before);
+    // A change that made more files than one change lists is not passed over.
+    line(
+        &client,
+        "mkdir many && cd many && seq 1 5000 | split -l 1 -a 4",
+    );
+    assert_eq!(last_change(&client)["files"], json!(["storage changed"]));
+    let more = json!({"change": last_change(&client)["change"]});
+    client
+        .call("shed_undo", &more)
+        .refused(404, "FILE_NOT_FOUND");
+    // The files of a repository belong together: git undoes its own changes.
+    line(
+        &client,
+        "git init -q repo && cd repo && echo e > e.md && git add e.md && git -c user.name=a -c user.email=a@b commit -qm e",
+    );
+    assert_eq!(
+        last_change(&client)["files"],
+        json!(["storage/repo/e.md created"])
+    );
+    line(&client, "cd repo && echo f > f.md && git add f.md");
+    assert_eq!(
+        last_change(&client)["files"],
+        json!(["storage/repo/f.md created"])
+    );
+}
+
+#[test]
+fn files_that_a_line_moves_come_back_and_those_of_others_stay() {
+    let server = TestApp::start();
+    let client = server.client();
+    line(&client, "mkdir old && echo a > old/a.md && echo b > b.md");
+    let before = files(&client);
     // A file that was moved is not lost, whatever has its name and its inode now.
-    line("mkdir kept && mv b.md kept/b.md && echo new > b.md");
-    let turned = last_change();
+    line(
+        &client,
+        "mkdir kept && mv b.md kept/b.md && echo new > b.md",
+    );
+    let turned = last_change(&client);
     assert_eq!(
         turned["files"],
         json!(["storage/kept/b.md moved", "storage/b.md created"])
     );
     let change = json!({"change": turned["change"]});
     client.call("shed_undo", &change).data();
-    assert_eq!(files(), before);
-    let contents = || {
-        stdout(&ran_with(
-            &client,
-            &json!({"command": "cat b.md old/a.md", "cwd": "/storage"}),
-        ))
-    };
+    assert_eq!(files(&client), before);
     line(
+        &client,
         "mv b.md c.md && mv old/a.md b.md && mkdir old/new && touch old/new/x && find old/new/x -delete",
     );
-    let turned = last_change();
+    let turned = last_change(&client);
     assert_eq!(
         turned["files"],
         json!([
@@ -114,9 +163,12 @@ fn what_a_line_does_in_storage_is_one_change_that_can_be_undone() {
     );
     let change = json!({"change": turned["change"]});
     client.call("shed_undo", &change).data();
-    assert_eq!((files(), contents()), (before.clone(), "b\na\n".to_owned()));
-    line("find b.md -delete; echo other > c.md");
-    let removed = last_change();
+    assert_eq!(
+        (files(&client), line(&client, "cat b.md old/a.md")),
+        (before.clone(), "b\na\n".to_owned())
+    );
+    line(&client, "find b.md -delete; echo other > c.md");
+    let removed = last_change(&client);
     assert_eq!(
         removed["files"],
         json!(["storage/b.md deleted", "storage/c.md created"])
@@ -124,8 +176,8 @@ fn what_a_line_does_in_storage_is_one_change_that_can_be_undone() {
     client
         .call("shed_undo", &json!({"change": removed["change"]}))
         .refused(404, "FILE_NOT_FOUND");
-    line("rm c.md; echo b > b.md");
-    assert_eq!(files(), before);
+    line(&client, "rm c.md; echo b > b.md");
+    assert_eq!(files(&client), before);
     // A directory that another call made meanwhile is not the line's.
     let started = json!({"command": "cat; echo x > mine.md", "cwd": "/storage"});
     let id = execute(&client, "?wait=0", &started).body["id"].clone();
@@ -136,42 +188,15 @@ fn what_a_line_does_in_storage_is_one_change_that_can_be_undone() {
     wait_until("the line ends", || {
         status(&client, id, "").body["status"] == "done"
     });
-    let mine = last_change();
+    let mine = last_change(&client);
     assert_eq!(mine["files"], json!(["storage/mine.md created"]));
     client
         .call("shed_undo", &json!({"change": mine["change"]}))
         .data();
-    assert!(files().contains("2026/b.md"));
+    assert!(files(&client).contains("2026/b.md"));
     let back = json!({"zone": "storage", "old_path": "2026/b.md", "new_path": "b.md"});
     client.call("shed_rename", &back).data();
-    line("rmdir 2026");
-    // Content that a program replaced is gone, so nothing is taken back, unless a part is enough.
-    line("echo A > old/a.md; echo d > d.md");
-    let replaced = json!({"change": last_change()["change"]});
-    let refused = client.call("shed_undo", &replaced);
-    refused.refused(404, "FILE_NOT_FOUND");
-    assert!(
-        refused.text.contains("`storage/old/a.md` was not kept"),
-        "{}",
-        refused.text
-    );
-    let part = json!({"change": replaced["change"], "partial": true});
-    client.call("shed_undo", &part).data();
-    assert_eq!(files(), before);
-    // A change that made more files than one change lists is not passed over.
-    line("mkdir many && cd many && seq 1 5000 | split -l 1 -a 4");
-    assert_eq!(last_change()["files"], json!(["storage changed"]));
-    let more = json!({"change": last_change()["change"]});
-    client
-        .call("shed_undo", &more)
-        .refused(404, "FILE_NOT_FOUND");
-    // The files of a repository belong together: git undoes its own changes.
-    line(
-        "git init -q repo && cd repo && echo e > e.md && git add e.md && git -c user.name=a -c user.email=a@b commit -qm e",
-    );
-    assert_eq!(last_change()["files"], json!(["storage/repo/e.md created"]));
-    line("cd repo && echo f > f.md && git add f.md");
-    assert_eq!(last_change()["files"], json!(["storage/repo/f.md created"]));
+    line(&client, "rmdir 2026");
 }
 
 #[test]
