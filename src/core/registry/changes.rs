@@ -166,6 +166,21 @@ impl Change {
         }
     }
 
+    /// Returns the text for `undoes`: changes that are taken back as a whole, and steps of others.
+    #[must_use]
+    pub fn undoing(numbers: &[i64], parts: impl IntoIterator<Item = (i64, usize)>) -> String {
+        let numbers = numbers.iter().map(i64::to_string);
+        let parts = parts.into_iter();
+        let parts = parts.map(|(number, at)| format!("{number}:{at}"));
+        numbers.chain(parts).collect::<Vec<_>>().join(",")
+    }
+
+    /// Returns the steps that it takes back, each by the number of its change and its position in that.
+    #[must_use]
+    pub fn parts(&self) -> Vec<(i64, usize)> {
+        parts(self.undoes.as_deref()).collect()
+    }
+
     /// Returns `true` if the change did nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -196,10 +211,11 @@ fn numbers(text: Option<&str>) -> impl Iterator<Item = i64> {
     texts.filter_map(|text| text.parse().ok())
 }
 
-/// Returns the numbers of the changes of which a text has steps, as `12:3`.
-fn parts_of(text: &str) -> impl Iterator<Item = i64> {
-    let parts = text.split(',').filter_map(|part| part.split_once(':'));
-    parts.filter_map(|(number, _)| number.parse().ok())
+/// Returns the steps in such a text, each by the number of its change and its position in that.
+fn parts(text: Option<&str>) -> impl Iterator<Item = (i64, usize)> {
+    let texts = text.unwrap_or_default().split(',');
+    let parts = texts.filter_map(|part| part.split_once(':'));
+    parts.filter_map(|(number, at)| Some((number.parse().ok()?, at.parse().ok()?)))
 }
 
 /// Marks changes that another one took back. What they took back themselves is there again, and so on.
@@ -211,9 +227,9 @@ fn mark(
     let mut marks: Vec<(i64, i64)> = undone.map(|undone| (undone, number)).collect();
     while let Some((undone, by)) = marks.pop() {
         // A change of which a part stands again is not undone.
-        let parts = "SELECT undoes FROM changes WHERE number = ?1";
-        let parts: Vec<Option<String>> = statements.all(parts, [undone])?;
-        for part in parts.iter().flatten().flat_map(|text| parts_of(text)) {
+        let text = "SELECT undoes FROM changes WHERE number = ?1";
+        let texts: Vec<Option<String>> = statements.all(text, [undone])?;
+        for (part, _) in texts.iter().flat_map(|text| parts(text.as_deref())) {
             let unmark = "UPDATE changes SET undone_by = NULL WHERE number = ?1";
             statements.run(unmark, [part])?;
         }

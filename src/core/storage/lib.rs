@@ -47,7 +47,7 @@ pub use staging::{
     Removals, Removed, Remover, Renamed, ReplacedFile, Staged, StagedDirectory, StagedEntry,
     Staging, give_way,
 };
-pub use stamp::{FileIdentity, Stamp};
+pub use stamp::{ContentState, FileIdentity, Stamp};
 pub use store::UnclosedFile;
 pub use sync::Flusher;
 pub use walk::{Totals, TreeSummary, WalkEntry, Weight};

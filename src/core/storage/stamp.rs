@@ -27,6 +27,9 @@ pub struct FileIdentity {
     inode: u64,
 }
 
+/// Inode and size of a file, and when its content was written, in nanoseconds since 1970.
+pub type ContentState = (u64, u64, i64);
+
 impl FileIdentity {
     /// Returns the identity of a file about which the kernel said this.
     #[must_use]
@@ -66,7 +69,7 @@ impl Stamp {
     /// Returns what stays the same as long as the content does: inode, size, and when the content was
     /// written, in nanoseconds.
     #[must_use]
-    pub fn content(&self) -> (u64, u64, i64) {
+    pub fn content(&self) -> ContentState {
         let (seconds, nanoseconds) = self.modified;
         let written = seconds.saturating_mul(1_000_000_000);
         (

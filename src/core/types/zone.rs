@@ -13,4 +13,4 @@ pub use file_name_rules::{
 };
 pub use journal::JOURNAL_ENDS;
 pub use name::{ZoneError, ZoneName};
-pub use path::{PATH_MAX_BYTES, PathError, ZonePath};
+pub use path::{PATH_MAX_BYTES, PathError, ZonePath, is_below};

@@ -7,7 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use fileshed_registry::{ChangeFilter, Intent, Step};
-use fileshed_storage::{ChangedPaths, Entry, Kind, WatchedName};
+use fileshed_storage::{ChangedPaths, ContentState, Entry, Kind, WatchedName};
+use fileshed_types::zone::is_below;
 use fileshed_types::{Error, ZoneName};
 use fileshed_zones::watched::Unsettled;
 use fileshed_zones::zone::{Zone, ZonePath};
@@ -27,9 +28,6 @@ const BYTES_MOST: usize = 512 * 1024;
 
 /// The directory of a repository, whose files belong together.
 const REPOSITORY: &str = ".git";
-
-/// Inode, size and time of a content: a file that was moved keeps them.
-type ContentState = (u64, u64, i64);
 
 /// The steps of a change, and the files whose content is gone.
 type ListedEffects = (Vec<Step>, Vec<ZonePath>);
@@ -52,9 +50,12 @@ struct ChangedFile {
 #[derive(Default)]
 struct FoundEffects {
     files: BTreeMap<String, ChangedFile>,
-    /// Directories that came, and those of them in which no file came.
+    /// Directories that came.
     new: BTreeMap<String, Entry>,
+    /// Those of them in which no file came.
     empty: BTreeSet<String>,
+    /// Those of them that had another name before.
+    moved: Vec<(String, String)>,
     /// Directories that went.
     gone: BTreeMap<String, WatchedName>,
 }
@@ -190,11 +191,9 @@ impl FoundEffects {
     /// Looks at the files in new directories, but for those that were moved as a whole. Returns `false` if they
     /// are too many.
     fn look_into_new(&mut self, zone: &Zone<'_>, known: &BTreeSet<String>) -> Result<bool, Error> {
-        let gone: HashMap<ContentState, String> = self
-            .gone
-            .iter()
-            .map(|(path, was)| (was.stamp().content(), path.clone()))
-            .collect();
+        let gone = self.gone.iter();
+        let gone = gone.map(|(path, was)| (was.stamp().content(), path.clone()));
+        let mut gone: HashMap<ContentState, String> = gone.collect();
         let new = std::mem::take(&mut self.new);
         let mut seen: Vec<String> = Vec::new();
         for (path, entry) in new {
@@ -202,8 +201,9 @@ impl FoundEffects {
                 continue;
             }
             seen.push(path.clone());
-            if gone.contains_key(&entry.stamp().content()) {
-                self.new.insert(path, entry);
+            if let Some(from) = gone.remove(&entry.stamp().content()) {
+                self.gone.remove(&from);
+                self.moved.push((from, path));
                 continue;
             }
             let existing = segments_above(&path);
@@ -271,14 +271,7 @@ impl FoundEffects {
             let existing = file.existing;
             steps.push(Step::Moved { from, to, existing });
         }
-        for (to, entry) in self.new {
-            let state = entry.stamp().content();
-            let mut gone = self.gone.iter();
-            let from = gone.find(|(_, was)| was.stamp().content() == state);
-            let Some(from) = from.map(|(path, _)| path.clone()) else {
-                continue;
-            };
-            self.gone.remove(&from);
+        for (from, to) in self.moved {
             let existing = segments_above(&to);
             steps.push(Step::Moved { from, to, existing });
         }
@@ -340,11 +333,6 @@ fn is_known(known: &BTreeSet<String>, path: &str) -> bool {
     let ends = path.match_indices('/').map(|(at, _)| at);
     let mut above = ends.chain([path.len()]).map(|end| &path[..end]);
     above.any(|above| known.contains(above)) || path.split('/').any(|name| name == REPOSITORY)
-}
-
-fn is_below(path: &str, above: &str) -> bool {
-    let rest = path.strip_prefix(above);
-    rest.is_some_and(|rest| rest.starts_with('/'))
 }
 
 fn segments_above(path: &str) -> usize {

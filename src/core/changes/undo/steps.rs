@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use fileshed_history::merge_texts;
-use fileshed_registry::{BinRow, ChangeFilter, ListedChange, Step};
-use fileshed_storage::{DiskError, Entry, Kind};
+use fileshed_registry::{BinRow, Change, ChangeFilter, ListedChange, Step};
+use fileshed_storage::{ContentState, DiskError, Entry, Kind};
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::{Caller, Code, Error, ZoneName};
 use fileshed_zones::content_digest::sha256_between;
 use fileshed_zones::zone::{Zone, ZonePath};
 use sha2::Digest as _;
 
-use super::way::{State, Way, back_to, swap_together};
+use super::way::{Way, back_to, swap_together};
 use super::{KeptReason, MOST, UndoOutcome, UndonePath};
 
 /// The largest file that is merged by lines, in bytes.
@@ -60,7 +60,7 @@ struct ChangeWays {
     /// `true` if these ways take all of it back that was not taken back before.
     is_all: bool,
     /// The ways, each with the position of its step, and the state of the file when it was judged.
-    ways: Vec<(usize, Way, Option<State>)>,
+    ways: Vec<(usize, Way, Option<ContentState>)>,
 }
 
 impl ChangeWays {
@@ -91,21 +91,6 @@ fn has_former(steps: &[Step], path: &ZonePath) -> bool {
         at_path.next(),
         Some(Step::Replaced { kept: Some(_), .. } | Step::Removed { kept: Some(_), .. })
     )
-}
-
-/// Returns the text for what an undo takes back: changes as a whole, and steps of others.
-fn undoes(numbers: &[i64], parts: impl IntoIterator<Item = (i64, usize)>) -> String {
-    let numbers = numbers.iter().map(i64::to_string);
-    let parts = parts
-        .into_iter()
-        .map(|(number, at)| format!("{number}:{at}"));
-    numbers.chain(parts).collect::<Vec<_>>().join(",")
-}
-
-/// Returns the steps in such a text: the number of the change of each, and its position in that.
-fn parts(undoes: &str) -> impl Iterator<Item = (i64, usize)> {
-    let parts = undoes.split(',').filter_map(|part| part.split_once(':'));
-    parts.filter_map(|(number, at)| Some((number.parse().ok()?, at.parse().ok()?)))
 }
 
 /// Knowledge about the zone while steps are judged.
@@ -175,8 +160,7 @@ impl<'p> UndoPlan<'p> {
         let mut own: HashMap<String, Vec<(i64, Step, bool)>> = HashMap::new();
         let mut rows = zone.store.registry.listed_changes(&filter, MOST)?;
         let taken_back = rows.iter().filter(|row| row.undone_by.is_none());
-        let taken_back = taken_back.filter_map(|row| row.change.undoes.as_deref());
-        let done: HashSet<(i64, usize)> = taken_back.flat_map(parts).collect();
+        let done: HashSet<(i64, usize)> = taken_back.flat_map(|row| row.change.parts()).collect();
         for row in changes {
             let steps = row.change.steps();
             let is_all = steps.len() == 1;
@@ -262,7 +246,7 @@ impl<'p> UndoPlan<'p> {
         let parts = changes.iter().filter(|ways| ways.steps.len() > 1);
         let parts = parts.flat_map(|ways| ways.ways.iter().map(|(at, ..)| (ways.number, *at)));
         let caller = Caller {
-            undoes: Some(undoes(&numbers, parts)),
+            undoes: Some(Change::undoing(&numbers, parts)),
             ..zone.caller.clone()
         };
         let swaps = changes.iter().flat_map(|ways| &ways.ways);
@@ -311,7 +295,7 @@ impl<'p> UndoPlan<'p> {
                 numbers.extend(marks.then_some(ways.number));
                 let part = (ways.steps.len() > 1).then_some((ways.number, *at));
                 let caller = Caller {
-                    undoes: Some(undoes(&numbers, part)),
+                    undoes: Some(Change::undoing(&numbers, part)),
                     ..zone.caller.clone()
                 };
                 let done = zone
@@ -520,7 +504,7 @@ impl<'p> UndoPlan<'p> {
         &mut self,
         row: &ListedChange,
         place: &StepPath,
-        (state, from_bin): (Option<State>, Option<&String>),
+        (state, from_bin): (Option<ContentState>, Option<&String>),
         kept: Option<&str>,
     ) -> Result<Way, Error> {
         let (path, is_settled) = (place.path.clone(), place.is_settled);
@@ -594,7 +578,7 @@ impl<'p> UndoPlan<'p> {
     }
 
     /// Returns a way with the state of what is there now; it stays if it is locked.
-    fn locked(&mut self, way: Way) -> Result<(Way, Option<State>), Error> {
+    fn locked(&mut self, way: Way) -> Result<(Way, Option<ContentState>), Error> {
         let path = way.outcome().0;
         let mut stays = false;
         for place in way.places() {
@@ -649,7 +633,7 @@ impl<'p> UndoPlan<'p> {
         &self,
         row: &ListedChange,
         entry: &Entry,
-        state: Option<State>,
+        state: Option<ContentState>,
     ) -> Result<bool, Error> {
         let path = entry.path().as_str();
         if entry.kind() != Kind::Directory {

@@ -3,15 +3,12 @@
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 
 use fileshed_registry::BinRow;
-use fileshed_storage::{DiskError, Target, Totals};
+use fileshed_storage::{ContentState, DiskError, Target, Totals};
 use fileshed_types::{Caller, Chat, Error, ZoneName};
 use fileshed_zones::zone::{Zone, ZonePath};
 
 use super::{KeptReason, OPERATION, UndoError, UndoOutcome};
 use crate::{cross_zone, receiver};
-
-/// Inode, size and time of change of a file.
-pub(super) type State = (u64, u64, i64);
 
 /// The way back from one step.
 pub(super) enum Way {
@@ -72,7 +69,7 @@ impl Way {
     }
 
     /// Takes the step back.
-    pub(super) fn go(&self, zone: &Zone<'_>, seen: Option<State>) -> Result<(), Error> {
+    pub(super) fn go(&self, zone: &Zone<'_>, seen: Option<ContentState>) -> Result<(), Error> {
         let writer = receiver(zone, OPERATION)?.keeping();
         let gone = || Error::from(UndoError::Nothing);
         expect_unchanged(zone, &self.outcome().0, seen)?;
@@ -139,7 +136,10 @@ impl Way {
 }
 
 /// Gives all files that are swapped their former contents, in one change.
-pub(super) fn swap_together(zone: &Zone<'_>, swaps: &[(&Way, Option<State>)]) -> Result<(), Error> {
+pub(super) fn swap_together(
+    zone: &Zone<'_>,
+    swaps: &[(&Way, Option<ContentState>)],
+) -> Result<(), Error> {
     let mut writer = receiver(zone, OPERATION)?.keeping();
     let gone = || Error::from(UndoError::Nothing);
     let mut pairs = Vec::new();
@@ -157,7 +157,11 @@ pub(super) fn swap_together(zone: &Zone<'_>, swaps: &[(&Way, Option<State>)]) ->
 }
 
 /// Fails if somebody changed a file since it was judged.
-fn expect_unchanged(zone: &Zone<'_>, path: &ZonePath, seen: Option<State>) -> Result<(), Error> {
+fn expect_unchanged(
+    zone: &Zone<'_>,
+    path: &ZonePath,
+    seen: Option<ContentState>,
+) -> Result<(), Error> {
     let Some(seen) = seen else {
         return Ok(());
     };

@@ -14,6 +14,7 @@ use fileshed_changes::open_ended::OpenEndedPermit;
 use fileshed_rules::CommandPlan;
 use fileshed_storage::FileIdentity;
 use fileshed_types::Error;
+use fileshed_types::zone::is_below;
 use fileshed_zones::free_names::endless_names;
 use fileshed_zones::zone::{
     Zone, ZonePath, fault_of_name, is_git_name, is_never_made, is_reserved, portable_name,
@@ -197,12 +198,6 @@ fn is_of_git(path: &str) -> bool {
 /// The name at the end of a path.
 fn last(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
-}
-
-/// Returns `true` if a path leads to something inside the directory `above`.
-fn is_below(path: &str, above: &str) -> bool {
-    let rest = path.strip_prefix(above);
-    rest.is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Finds everything in a zone under a name that no operation makes, parents before children: by a

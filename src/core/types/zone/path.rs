@@ -539,6 +539,13 @@ fn inside(parameter: &str, zone: ZoneName, named: ZoneName, corrected: &ZonePath
         .again(repeat.and(parameter, corrected.display()))
 }
 
+/// Returns `true` if a path leads to something inside the directory `above`.
+#[must_use]
+pub fn is_below(path: &str, above: &str) -> bool {
+    let rest = path.strip_prefix(above);
+    rest.is_some_and(|rest| rest.starts_with('/'))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
