@@ -23,14 +23,14 @@ const SQLITE: &[&str] = migrations! { "sqlite":
     "0011_file_metadata", "0012_sign_in", "0013_webdav", "0014_resumable_uploads",
     "0015_administration", "0016_bin", "0017_intents", "0018_instances", "0019_terminal_hosts",
     "0020_volumes", "0021_undone", "0022_sign_in_rights", "0023_ended_users", "0024_upload_times",
-    "0025_changes", "0026_link_terms",
+    "0025_changes", "0026_link_terms", "0027_undone_changes",
 };
 
 /// The migrations of PostgreSQL. The first one makes what SQLite has after those before it.
 const POSTGRES: &[&str] = migrations! { "postgres":
     "0017_registry", "0018_instances", "0019_terminal_hosts", "0020_volumes", "0021_undone",
     "0022_sign_in_rights", "0023_ended_users", "0024_upload_times", "0025_changes",
-    "0026_link_terms",
+    "0026_link_terms", "0027_undone_changes",
 };
 
 /// Tables that record which instances live and which may write. If the registry is a file, files in the data
