@@ -4,24 +4,25 @@
 //! one commit. In the others each step is taken back by itself, the last one first, and what it did goes
 //! into the bin. Either way the undo is a change of the list like others, so it can be undone.
 
+mod carry_out;
+mod commits;
+mod overlay;
 mod steps;
 mod way;
 
 use std::collections::{BTreeMap, HashSet};
 
-use fileshed_history::{CommitRange, CommitReader, Reversal};
-use fileshed_registry::{ChangeFilter, ListedChange, Record};
-use fileshed_rules::Growth;
+use fileshed_history::CommitReader;
+use fileshed_registry::{ChangeFilter, ListedChange};
 use fileshed_types::{
-    Caller, Chat, Code, Error, Hint, NextCall, Repeat, UserId, ZoneAddress, ZoneName, diagnostics,
-    random,
+    Caller, Chat, Code, Error, Hint, NextCall, Repeat, ZoneAddress, ZoneName, diagnostics, random,
 };
 use fileshed_zones::store::Store;
 use fileshed_zones::zone::{Zone, ZonePath, expect_write_scope};
 use serde_json::{Value, json};
 
+use self::carry_out::ChangeWays;
 pub use crate::judge::range;
-use crate::open_ended::{self, OpenEndedRequest};
 
 /// The operation, for history and logs.
 pub const OPERATION: &str = "shed_undo";
@@ -176,17 +177,16 @@ pub fn undo(
         before = changes.last().map(|row| row.number);
         let answer = changes[0].change.answer.clone();
         let zones = by_zone(store, caller, changes, &id)?;
-        let mut paths = Vec::new();
-        let judged = UndoOptions {
-            dry_run: true,
-            ..options
-        };
-        for zone in &zones {
-            paths.extend(zone.take_back(store, only, judged)?);
+        let mut judged = Vec::new();
+        for zone in zones {
+            let ways = zone.judge(store, only)?;
+            judged.push((zone, ways));
         }
+        let paths = judged.iter().flat_map(|(_, (paths, _))| paths.clone());
+        let paths: Vec<UndonePath> = paths.collect();
         // Of a path, the last change of which something is left.
         if !paths.is_empty() || only.is_none() {
-            break (answer, zones, paths);
+            break (answer, judged, paths);
         }
     };
     let refusal = UndoError::of(&paths).filter(|_| !options.partial && !options.dry_run);
@@ -199,8 +199,8 @@ pub fn undo(
     } else {
         expect_write_scope(caller)?;
         paths.clear();
-        for zone in &zones {
-            match zone.take_back(store, only, options) {
+        for (zone, (_, ways)) in &zones {
+            match zone.take_back(store, only, ways, options) {
                 Ok(outcomes) => paths.extend(outcomes),
                 // The answer has to name the id by which the other zones are undone.
                 Err(error) if paths.iter().any(|path| !path.is_kept()) => {
@@ -382,27 +382,51 @@ fn by_zone(
 }
 
 impl ZoneChanges {
-    /// Takes the changes back, or only says what would be done.
+    /// Opens the zone; `None` if it is of a group that the caller does not have any more.
+    fn open<'s>(&'s self, store: &'s Store) -> Result<Option<Zone<'s>>, Error> {
+        match store.open_zone(&self.caller, self.zone, self.group.as_deref()) {
+            Err(_) if self.group.is_some() => Ok(None),
+            opened => Ok(Some(opened?.made()?)),
+        }
+    }
+
+    /// Finds what becomes of each path; in a zone without history, with the ways back. Changes nothing.
+    fn judge(
+        &self,
+        store: &Store,
+        only: Option<&ZonePath>,
+    ) -> Result<(Vec<UndonePath>, Vec<ChangeWays>), Error> {
+        let Some(zone) = self.open(store)? else {
+            return Ok((vec![self.as_it_is(KeptReason::Left)], Vec::new()));
+        };
+        if self.zone.is_versioned() {
+            zone.expect_writable()?;
+            return Ok((commits::judge(&zone, &self.changes, only)?, Vec::new()));
+        }
+        let ways = steps::judge(&zone, &self.changes, only)?;
+        let outcomes = ways.iter().flat_map(|ways| ways.outcomes(&zone));
+        Ok((outcomes.collect(), ways))
+    }
+
+    /// Takes the changes back.
     fn take_back(
         &self,
         store: &Store,
         only: Option<&ZonePath>,
+        ways: &[ChangeWays],
         options: UndoOptions,
     ) -> Result<Vec<UndonePath>, Error> {
-        let numbers: Vec<i64> = self.changes.iter().map(|row| row.number).collect();
-        let opened = store.open_zone(&self.caller, self.zone, self.group.as_deref());
-        let zone = match opened {
-            Err(_) if self.group.is_some() => return Ok(vec![self.as_it_is(KeptReason::Left)]),
-            opened => opened?,
+        let Some(zone) = self.open(store)? else {
+            return Ok(vec![self.as_it_is(KeptReason::Left)]);
         };
-        let zone = zone.made()?;
         let outcomes = if self.zone.is_versioned() {
             zone.expect_writable()?;
-            take_back_commits(&zone, &self.changes, only, options)?
+            commits::take_back(&zone, &self.changes, only, options)?
         } else {
-            steps::take_back(&zone, &self.changes, only, options.dry_run)?
+            carry_out::carry_out(&zone, ways)?
         };
-        if !options.dry_run && outcomes.is_empty() {
+        if outcomes.is_empty() {
+            let numbers: Vec<i64> = self.changes.iter().map(|row| row.number).collect();
             store.registry.mark_undone(&numbers, 0)?;
         }
         Ok(outcomes)
@@ -418,191 +442,6 @@ impl ZoneChanges {
             version: None,
         }
     }
-}
-
-/// Takes back the commits of changes in a zone with history, as one commit.
-fn take_back_commits(
-    zone: &Zone<'_>,
-    changes: &[ListedChange],
-    only: Option<&ZonePath>,
-    options: UndoOptions,
-) -> Result<Vec<UndonePath>, Error> {
-    // The history may have been made anew.
-    let commits = CommitReader::open(&zone.base).ok();
-    let ranges: Vec<CommitRange> = changes.iter().filter_map(range).collect();
-    let (ranges, lost) = match &commits {
-        Some(commits) => commits.joined(ranges),
-        None => (Vec::new(), ranges),
-    };
-    let request = OpenEndedRequest {
-        operation: OPERATION,
-        command: OPERATION,
-        growth: Growth::Either,
-        message: match changes {
-            [row] => format!("Undo change {}", row.number),
-            _ => format!("Undo {} changes", changes.len()),
-        },
-    };
-    let permit = if options.dry_run {
-        None
-    } else {
-        Some(open_ended::begin(zone, request, None)?)
-    };
-    let mut reversal = zone.history(|history| history.reversal(&ranges, only))?;
-    if permit.is_some() {
-        let paths: Vec<ZonePath> = reversal.paths().map(|(path, _)| path.clone()).collect();
-        // Lines of shells may have written there what no commit has yet.
-        if open_ended::commit_outside(zone, &paths)? {
-            reversal = zone.history(|history| history.reversal(&ranges, only))?;
-        }
-    }
-    let kept = |(path, reason)| UndonePath::of(zone, path, UndoOutcome::Kept(reason));
-    let left = left_out(zone, &mut reversal)?.into_iter().map(kept);
-    let conflicts = reversal.conflicts.iter().map(|(path, before)| UndonePath {
-        version: Some(before.clone()),
-        ..kept((path.clone(), KeptReason::Changed))
-    });
-    let gone = lost
-        .first()
-        .map(|_| kept((ZonePath::root(), KeptReason::Gone)));
-    let kept: Vec<UndonePath> = left.chain(conflicts).chain(gone).collect();
-    if let Some(mut permit) = permit {
-        // Something stands in the way since the zone was judged.
-        if let Some(refusal) = UndoError::of(&kept).filter(|_| !options.partial) {
-            permit.cancel()?;
-            return Err(refusal.into());
-        }
-        permit.give_back(former_owners(zone, commits.as_ref(), changes, &reversal)?)?;
-        if !kept.is_empty() || !is_all(commits.as_ref(), &ranges, only)? {
-            permit.undoes_part();
-        }
-        let staging = zone.store.staging(&zone.tenant)?;
-        zone.history(|history| history.carry_out(&reversal, &staging))?;
-        let finished = permit.finish()?;
-        if let Some(refused) = finished.refused {
-            return Err(refused);
-        }
-    }
-    let outcome = |is_there| {
-        if is_there {
-            UndoOutcome::Restored
-        } else {
-            UndoOutcome::Removed
-        }
-    };
-    let done = reversal.paths();
-    let done = done.map(|(path, is_there)| UndonePath::of(zone, path.clone(), outcome(is_there)));
-    Ok(done.chain(kept).collect())
-}
-
-/// Returns the records that a group's files had before the changes, of those that are there after the reversal.
-fn former_owners(
-    zone: &Zone<'_>,
-    commits: Option<&CommitReader>,
-    changes: &[ListedChange],
-    reversal: &Reversal,
-) -> Result<Vec<Record>, Error> {
-    let Some(group) = zone.group() else {
-        return Ok(Vec::new());
-    };
-    // The oldest change knows what was before all of them.
-    let records = changes.iter().flat_map(|row| {
-        row.change
-            .owners()
-            .into_iter()
-            .map(move |record| (row, record))
-    });
-    let former: BTreeMap<String, (&ListedChange, Record)> = records
-        .map(|(row, record)| (record.path.clone(), (row, record)))
-        .collect();
-    let back = reversal.paths().filter(|(_, is_there)| *is_there);
-    let back: HashSet<String> = back.map(|(path, _)| path.key()).collect();
-    let mut owners = Vec::new();
-    for (path, (row, record)) in former {
-        if !back.contains(&path) {
-            continue;
-        }
-        let present = zone.store.registry.record(group.id.as_str(), &path)?;
-        // A later one of the changes may have brought a file of somebody else to the path.
-        let is_of_another = || {
-            let mut later = changes.iter().filter(|later| later.number > row.number);
-            later.any(|later| touches(commits, later, &path))
-        };
-        let is_given = present.is_some_and(|present| is_given(zone.store, row, &record, &present));
-        if !is_given || is_of_another() {
-            owners.push(record);
-        }
-    }
-    Ok(owners)
-}
-
-/// Returns `true` if a change of a group touched the file with this key.
-fn touches(commits: Option<&CommitReader>, row: &ListedChange, key: &str) -> bool {
-    let changed = commits.zip(range(row));
-    let changed =
-        changed.and_then(|(commits, range)| commits.changed_by(&range, MOST as usize).ok());
-    let (files, _) = changed.unwrap_or_default();
-    files.iter().any(|file| file.path.key() == key)
-}
-
-/// Returns `true` if a file was given to its present owner after a change, and not by it.
-fn is_given(store: &Store, row: &ListedChange, former: &Record, present: &Record) -> bool {
-    // An undo gives files to others than who makes it.
-    if row.change.undoes.is_some() || present.owner == former.owner {
-        return false;
-    }
-    let owner = UserId::parse(&present.owner).ok();
-    let tenant = owner.and_then(|owner| store.tenant_of_user(&owner).ok());
-    tenant.is_none_or(|tenant| tenant != row.change.actor)
-}
-
-/// Leaves out of a reversal what the caller may not change now, and what would lie below that; returns each
-/// path with the reason.
-fn left_out(
-    zone: &Zone<'_>,
-    reversal: &mut Reversal,
-) -> Result<Vec<(ZonePath, KeptReason)>, Error> {
-    let mut left = Vec::new();
-    for (path, _) in reversal.paths() {
-        let asked = crate::check_lock(zone, path);
-        let Err(error) = asked.and_then(|()| crate::check_owner(zone, [path])) else {
-            continue;
-        };
-        match KeptReason::of(&error) {
-            reason @ (KeptReason::Locked | KeptReason::Foreign) => {
-                left.push((path.clone(), reason));
-            }
-            _ => return Err(error),
-        }
-    }
-    let stays: HashSet<ZonePath> = left.iter().map(|(path, _)| path.clone()).collect();
-    for (path, is_there) in reversal.paths() {
-        let mut above = std::iter::successors(path.parent(), ZonePath::parent);
-        if is_there && !stays.contains(path) && above.any(|above| stays.contains(&above)) {
-            left.push((path.clone(), KeptReason::Taken));
-        }
-    }
-    let stays: HashSet<&ZonePath> = left.iter().map(|(path, _)| path).collect();
-    reversal.leave_out(|path| stays.contains(path));
-    Ok(left)
-}
-
-/// Returns `true` if changes touched nothing but what is at `only`.
-fn is_all(
-    commits: Option<&CommitReader>,
-    ranges: &[CommitRange],
-    only: Option<&ZonePath>,
-) -> Result<bool, Error> {
-    let (Some(only), Some(commits)) = (only, commits) else {
-        return Ok(true);
-    };
-    for range in ranges {
-        let (files, _) = commits.changed_by(range, 2)?;
-        if files.iter().any(|file| file.path != *only) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 impl UndonePath {

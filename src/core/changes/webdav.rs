@@ -189,6 +189,18 @@ pub fn check(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
     check_clients(zone, path)
 }
 
+/// Does the same for several paths.
+pub(crate) fn check_all<'p>(
+    zone: &Zone<'_>,
+    mut paths: impl Iterator<Item = &'p ZonePath>,
+) -> Result<(), Error> {
+    let registry = &zone.store.registry;
+    if !registry.has_locks(&zone.tenant.key, zone.name.as_str())? {
+        return Ok(());
+    }
+    paths.try_for_each(|path| check(zone, path))
+}
+
 /// Fails where a program has locked a path, unless the one who took the lock brings its token.
 pub(crate) fn check_clients(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
     let locks = client_locks(zone, path)?;

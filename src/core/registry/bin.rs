@@ -5,7 +5,7 @@
 //! the change: the sum is the same before and after.
 
 use super::database::{Executor, Statements};
-use super::rows::{Entity as _, row};
+use super::rows::{Entity as _, places, row};
 use super::usage::{GROW, held};
 use super::{FilePlace, Registry, Result, path_rows};
 use fileshed_storage::Totals;
@@ -119,10 +119,15 @@ impl Registry {
         BinRow::all(self, condition, [tenant, zone])
     }
 
-    /// Returns an entry that is in the bin of a tenant.
-    pub fn entry_in_bin(&self, tenant: &str, id: &str) -> Result<Option<BinRow>> {
-        let condition = "WHERE home = ?1 AND id = ?2 AND state = 'kept'";
-        BinRow::first(self, condition, [tenant, id])
+    /// Returns those of these entries that are in the bin of a tenant.
+    pub fn entries_in_bin(&self, tenant: &str, ids: &[&str]) -> Result<Vec<BinRow>> {
+        let mut found = Vec::new();
+        for ids in ids.chunks(AT_ONCE as usize) {
+            let places = places(2, ids.len());
+            let condition = format!("WHERE home = ?1 AND state = 'kept' AND id IN ({places})");
+            found.extend(BinRow::all(self, &condition, (tenant, ids))?);
+        }
+        Ok(found)
     }
 
     /// Returns what came into the bin of a tenant at this second or after it.

@@ -49,6 +49,15 @@ impl Registry {
         Lock::first(self, condition, (tenant, zone, path, since))
     }
 
+    /// Returns `true` if anything in a zone is locked, or was: by a locked edit or by a program.
+    pub fn has_locks(&self, tenant: &str, zone: &str) -> Result<bool> {
+        self.value(
+            "SELECT EXISTS (SELECT 1 FROM locks WHERE home = ?1 AND zone = ?2)
+             OR EXISTS (SELECT 1 FROM client_locks WHERE home = ?1 AND zone = ?2)",
+            [tenant, zone],
+        )
+    }
+
     /// Returns all locks of a zone.
     pub fn locks(&self, tenant: &str, zone: &str) -> Result<Vec<Lock>> {
         let condition = "WHERE home = ?1 AND zone = ?2 ORDER BY path";

@@ -83,9 +83,14 @@ macro_rules! row {
 
 pub(super) use row;
 
+/// Returns the places of so many values of a statement, from this one on.
+pub(super) fn places(first: usize, count: usize) -> String {
+    let places = (first..first + count).map(|place| format!("?{place}"));
+    places.collect::<Vec<_>>().join(", ")
+}
+
 /// Returns the statement that adds a row with so many columns to a table.
 pub(super) fn insertion(table: &str, columns: &str, count: usize, conflict: &str) -> String {
-    let places: Vec<String> = (1..=count).map(|place| format!("?{place}")).collect();
-    let places = places.join(", ");
+    let places = places(1, count);
     format!("INSERT INTO {table} ({columns}) VALUES ({places}) {conflict}")
 }

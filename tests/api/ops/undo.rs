@@ -6,6 +6,7 @@ mod model;
 
 use crate::ops::diff::{NEW, OLD};
 use crate::ops::stage::{Provoked, content, done, file, place, ran, small};
+use fileshed_test_support::on_disk::tree;
 use fileshed_test_support::{Client, TestApp};
 
 pub(crate) const PROVOKED: Provoked = &[
@@ -1218,4 +1219,70 @@ fn a_file_stays_with_the_member_to_whom_it_was_given_since() {
     assert!(read.to_string().contains("old"), "{read}");
     let info = done(&ada, "shed_group_info", &json!({"group": "team"}));
     assert_eq!(info["files"][0]["owner"], "bob", "{info}");
+}
+
+/// One change of files in `storage`.
+enum Did {
+    Wrote(&'static str, &'static str),
+    Removed(&'static str),
+    Renamed(&'static str, &'static str),
+    Added(&'static str),
+}
+
+#[test]
+fn directories_come_back_with_what_an_answer_did_inside_them() {
+    use Did::{Added, Removed, Renamed, Wrote};
+    let server = small().app();
+    let cases: &[&[Did]] = &[
+        &[Wrote("d/f", "new\n"), Removed("d")],
+        &[Removed("d"), Wrote("d/h", "x\n")],
+        &[Removed("d"), Wrote("d/f", "x\n")],
+        &[Removed("d"), Wrote("d", "a file\n")],
+        &[Wrote("d/f", "new\n"), Renamed("d", "e")],
+        &[Renamed("d", "e"), Wrote("e/f", "new\n"), Removed("e")],
+        &[Wrote("n/x", "1\n"), Renamed("n", "m"), Wrote("m/x", "2\n")],
+        &[Renamed("d/f", "d/k"), Removed("d")],
+        &[Renamed("d/f", "k"), Wrote("k", "new\n"), Removed("d")],
+        &[Added("d/f"), Removed("d/g"), Removed("d")],
+        &[Added("d/f"), Renamed("d", "e"), Added("e/f")],
+        &[Renamed("d", "t"), Renamed("o", "d"), Renamed("t", "o")],
+        &[
+            Removed("d/g"),
+            Renamed("d/f", "d/g"),
+            Wrote("d/f", "anew\n"),
+        ],
+    ];
+    for (number, case) in cases.iter().enumerate() {
+        let name = format!("user-{number}");
+        let user = server.as_user(&name).chat("one");
+        let before = writes(&user, "before");
+        for path in ["d/f", "d/g", "o/z"] {
+            file(&before, "storage", path, "old\n");
+        }
+        let storage = place(&server, &name, "storage");
+        let old = tree(&storage);
+        let answer = writes(&user, "answer");
+        for did in *case {
+            match did {
+                Wrote(path, text) => file(&answer, "storage", path, text),
+                Removed(path) => {
+                    let removal = json!({"zone": "storage", "path": path});
+                    done(&answer, "shed_delete", &removal);
+                }
+                Renamed(from, to) => {
+                    let renaming = json!({"zone": "storage", "old_path": from, "new_path": to});
+                    done(&answer, "shed_rename", &renaming);
+                }
+                Added(path) => add(&user, "answer", path, "more\n"),
+            }
+        }
+        let new = tree(&storage);
+        // The answer goes, comes back, and goes again.
+        let mut undo = "answer".to_owned();
+        for expected in [&old, &new, &old] {
+            let data = done(&user, "shed_undo", &json!({"answer": undo}));
+            assert_eq!(tree(&storage), *expected, "case {number}: {data}");
+            undo = data["undo"].as_str().expect("an id").to_owned();
+        }
+    }
 }

@@ -280,11 +280,8 @@ impl<'a> Writer<'a> {
             return Err(SizeError { path, size, limit }.into());
         }
         let own = self.ends_edit.as_ref().map(|lock| lock.path.as_str());
-        for path in &request.paths {
-            if own != Some(path.key().as_str()) {
-                webdav::check(zone, path)?;
-            }
-        }
+        let others = request.paths.iter();
+        webdav::check_all(zone, others.filter(|path| own != Some(path.key().as_str())))?;
         owner::check(zone, &request.paths)?;
         if !matches!(request.kind, PathsChange::Removed) {
             zone.expect_history_space()?;

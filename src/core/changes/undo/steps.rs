@@ -1,101 +1,50 @@
-//! Steps of a zone without history, taken back one by one.
+//! The judgement of the steps of a zone without history: each one's way back. Changes nothing.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use fileshed_history::merge_texts;
-use fileshed_registry::{BinRow, Change, ChangeFilter, ListedChange, Step};
+use fileshed_registry::{BinRow, ChangeFilter, ListedChange, Step};
 use fileshed_storage::{ContentState, DiskError, Entry, Kind};
 use fileshed_types::settings::MEBIBYTE;
-use fileshed_types::{Caller, Code, Error, ZoneName};
+use fileshed_types::zone::is_below;
+use fileshed_types::{Code, Error, ZoneName};
 use fileshed_zones::content_digest::sha256_between;
 use fileshed_zones::zone::{Zone, ZonePath};
 use sha2::Digest as _;
 
-use super::way::{Way, back_to, swap_together};
-use super::{KeptReason, MOST, UndoOutcome, UndonePath};
+use super::carry_out::ChangeWays;
+use super::overlay::{Expected, Overlay, below};
+use super::way::{Way, back_to};
+use super::{KeptReason, MOST};
 
 /// The largest file that is merged by lines, in bytes.
 const LARGEST_MERGED: u64 = 8 * MEBIBYTE;
 
-/// Steps that are taken back in one change.
-const MOST_TOGETHER: usize = 256;
+/// Bytes of all files that one undo merges.
+const MOST_MERGED: usize = 64 * MEBIBYTE as usize;
 
-/// Takes the changes back, the last one first, or only says what would be done.
-pub(super) fn take_back(
+/// Finds the ways back from the changes, the last one first.
+pub(super) fn judge(
     zone: &Zone<'_>,
     changes: &[ListedChange],
     only: Option<&ZonePath>,
-    dry_run: bool,
-) -> Result<Vec<UndonePath>, Error> {
+) -> Result<Vec<ChangeWays>, Error> {
     let mut plan = UndoPlan::of(zone, changes)?;
-    let mut outcomes = Vec::new();
-    // Changes that only wrote over files are taken back together, as long as each has paths of its own.
-    let (mut together, mut paths) = (Vec::new(), HashSet::new());
-    for row in changes {
-        let steps = row.change.steps();
-        let is_apart =
-            |step: &Step| matches!(step, Step::Replaced { .. }) && !paths.contains(step.path());
-        if !steps.iter().all(is_apart) || paths.len() + steps.len() > MOST_TOGETHER {
-            paths.clear();
-            outcomes.extend(plan.swap_together(&std::mem::take(&mut together))?);
-        }
-        let ways = plan.judge(row, steps, only)?;
-        if !dry_run && ways.are_swaps() && ways.steps.len() <= MOST_TOGETHER {
-            paths.extend(ways.steps.iter().map(|step| step.path().to_owned()));
-            together.push(ways);
-            continue;
-        }
-        outcomes.extend(plan.swap_together(&std::mem::take(&mut together))?);
-        outcomes.extend(plan.carry_out(&ways, dry_run)?);
-    }
-    outcomes.extend(plan.swap_together(&together)?);
-    Ok(outcomes)
-}
-
-/// The ways back from one change.
-struct ChangeWays {
-    /// Its number.
-    number: i64,
-    steps: Vec<Step>,
-    /// `true` if these ways take all of it back that was not taken back before.
-    is_all: bool,
-    /// The ways, each with the position of its step, and the state of the file when it was judged.
-    ways: Vec<(usize, Way, Option<ContentState>)>,
-}
-
-impl ChangeWays {
-    /// Returns `true` if each way gives another file its former content.
-    fn are_swaps(&self) -> bool {
-        let mut paths = HashSet::new();
-        let is_swap = |way: &Way| {
-            matches!(way, Way::Swap(..)) && way.places().all(|path| paths.insert(path.clone()))
-        };
-        !self.ways.is_empty() && self.ways.iter().map(|(_, way, _)| way).all(is_swap)
-    }
-
-    /// Returns what becomes of the path of a way.
-    fn outcome(&self, zone: &Zone<'_>, path: ZonePath, outcome: UndoOutcome) -> UndonePath {
-        let stays = matches!(outcome, UndoOutcome::Kept(reason) if reason != KeptReason::Gone);
-        let version = (stays && has_former(&self.steps, &path)).then(|| self.number.to_string());
-        UndonePath {
-            version,
-            ..UndonePath::of(zone, path, outcome)
-        }
-    }
-}
-
-/// Returns `true` if the bin got what was at a path before these steps.
-fn has_former(steps: &[Step], path: &ZonePath) -> bool {
-    let mut at_path = steps.iter().filter(|step| step.path() == path.as_str());
-    matches!(
-        at_path.next(),
-        Some(Step::Replaced { kept: Some(_), .. } | Step::Removed { kept: Some(_), .. })
-    )
+    let ways = changes.iter().map(|row| plan.judge(row, only));
+    ways.collect()
 }
 
 /// Knowledge about the zone while steps are judged.
 struct UndoPlan<'p> {
     zone: &'p Zone<'p>,
+    /// What the ways leave.
+    overlay: Overlay<'p>,
+    /// Entries of the bin that the steps put there, by id.
+    in_bin: HashMap<String, BinRow>,
+    /// `true` if something in the zone is locked.
+    has_locks: bool,
+    /// Bytes of the files that are merged.
+    merging: usize,
     /// Steps that an undo took back which left others of their change: its number and the position of each.
     done: HashSet<(i64, usize)>,
     /// Steps of changes that stay, by path: the number of the change with each.
@@ -109,19 +58,13 @@ struct UndoPlan<'p> {
     shortened: HashSet<String>,
     /// Paths at which one merge takes back several steps, with the number of the oldest change of them.
     merged: HashMap<String, i64>,
-    /// Changes that are marked as taken back by the steps of others.
-    marked: HashSet<i64>,
-    /// Paths of the steps of the present change that were judged.
-    touched: HashSet<String>,
-    /// Those of them that another step of it changes before.
-    chained: HashSet<String>,
 }
 
 /// The path of a step.
 struct StepPath {
     path: ZonePath,
-    /// The entry that is there now.
-    there: Option<Entry>,
+    /// What is there when later steps are taken back.
+    there: Option<Expected>,
     /// `true` if later steps leave there what this one left.
     is_settled: bool,
 }
@@ -174,6 +117,18 @@ impl<'p> UndoPlan<'p> {
                     .push((row.number, step, is_all));
             }
         }
+        let kept = own
+            .values()
+            .flatten()
+            .filter_map(|(_, step, _)| match step {
+                Step::Replaced { kept, .. } | Step::Removed { kept, .. } => kept.as_deref(),
+                _ => None,
+            });
+        let kept: Vec<&str> = kept.collect();
+        let kept = zone
+            .store
+            .registry
+            .entries_in_bin(&zone.tenant.key, &kept)?;
         let mut others: BTreeMap<String, Vec<(i64, Step)>> = BTreeMap::new();
         rows.retain(|row| {
             // A change and its undo are nothing together.
@@ -193,27 +148,25 @@ impl<'p> UndoPlan<'p> {
         }
         Ok(Self {
             zone,
+            overlay: Overlay::over(zone)?,
+            in_bin: kept.into_iter().map(|row| (row.id.clone(), row)).collect(),
+            has_locks: zone
+                .store
+                .registry
+                .has_locks(&zone.tenant.key, zone.name.as_str())?,
+            merging: 0,
             done,
             others,
             own,
             settled: HashMap::new(),
             shortened: HashSet::new(),
             merged: HashMap::new(),
-            marked: HashSet::new(),
-            touched: HashSet::new(),
-            chained: HashSet::new(),
         })
     }
 
     /// Returns the ways back from a change.
-    fn judge(
-        &mut self,
-        row: &ListedChange,
-        steps: Vec<Step>,
-        only: Option<&ZonePath>,
-    ) -> Result<ChangeWays, Error> {
-        self.touched.clear();
-        self.chained.clear();
+    fn judge(&mut self, row: &ListedChange, only: Option<&ZonePath>) -> Result<ChangeWays, Error> {
+        let steps = row.change.steps();
         let (mut ways, mut is_all) = (Vec::new(), true);
         for (at, step) in steps.iter().enumerate().rev() {
             if self.done.contains(&(row.number, at)) {
@@ -223,8 +176,9 @@ impl<'p> UndoPlan<'p> {
                 is_all = false;
                 continue;
             }
-            if let Some(way) = self.way(row, step)? {
-                let (way, seen) = self.locked(way)?;
+            if let Some((way, seen)) = self.way(row, step)? {
+                let way = self.unless_locked(way)?;
+                self.overlay.take(&way);
                 ways.push((at, way, seen));
             }
         }
@@ -237,122 +191,38 @@ impl<'p> UndoPlan<'p> {
         })
     }
 
-    /// Takes changes back that only wrote over files, as one change; if that is not possible, one after the
-    /// other.
-    fn swap_together(&mut self, changes: &[ChangeWays]) -> Result<Vec<UndonePath>, Error> {
-        let zone = self.zone;
-        let whole = changes.iter().filter(|ways| ways.is_all);
-        let numbers: Vec<i64> = whole.map(|ways| ways.number).collect();
-        let parts = changes.iter().filter(|ways| ways.steps.len() > 1);
-        let parts = parts.flat_map(|ways| ways.ways.iter().map(|(at, ..)| (ways.number, *at)));
-        let caller = Caller {
-            undoes: Some(Change::undoing(&numbers, parts)),
-            ..zone.caller.clone()
-        };
-        let swaps = changes.iter().flat_map(|ways| &ways.ways);
-        let swaps = swaps.map(|(_, way, seen)| (way, *seen)).collect::<Vec<_>>();
-        if swaps.len() > 1 {
-            let done = zone
-                .store
-                .zone_as_it_is(&caller, zone.name)
-                .and_then(|zone| swap_together(&zone.made()?, &swaps));
-            match done {
-                Ok(()) => {
-                    self.marked.extend(numbers);
-                    let outcomes = changes.iter().flat_map(|ways| {
-                        ways.ways.iter().map(|(_, way, _)| {
-                            let (path, outcome) = way.outcome();
-                            ways.outcome(zone, path, outcome)
-                        })
-                    });
-                    return Ok(outcomes.collect());
-                }
-                Err(error) => tracing::debug!(%error, "files are not swapped together"),
-            }
-        }
-        let mut outcomes = Vec::new();
-        for ways in changes {
-            outcomes.extend(self.carry_out(ways, false)?);
-        }
-        Ok(outcomes)
-    }
-
-    /// Takes a change back step by step, or only says what would be done.
-    fn carry_out(&mut self, ways: &ChangeWays, dry_run: bool) -> Result<Vec<UndonePath>, Error> {
-        let zone = self.zone;
-        let mut is_whole = ways.is_all;
-        let (mut outcomes, mut failed) = (Vec::new(), HashSet::new());
-        let last = ways.ways.last().map(|(at, ..)| *at);
-        for (at, way, seen) in &ways.ways {
-            let (path, mut outcome) = way.outcome();
-            let is_stuck = way.places().any(|path| failed.contains(path));
-            if is_stuck {
-                outcome = UndoOutcome::Kept(KeptReason::Changed);
-            } else if !dry_run && !matches!(way, Way::Stay(..)) {
-                // Each step is a change by itself: the last one marks the change, if all are taken back.
-                let marks = is_whole && last == Some(*at);
-                let mut numbers = way.older().to_vec();
-                numbers.extend(marks.then_some(ways.number));
-                let part = (ways.steps.len() > 1).then_some((ways.number, *at));
-                let caller = Caller {
-                    undoes: Some(Change::undoing(&numbers, part)),
-                    ..zone.caller.clone()
-                };
-                let done = zone
-                    .store
-                    .zone_as_it_is(&caller, zone.name)
-                    .and_then(|zone| way.go(&zone.made()?, *seen));
-                match done {
-                    Ok(()) => self.marked.extend(numbers),
-                    Err(error) => {
-                        tracing::warn!(%error, "a step is not taken back");
-                        outcome = UndoOutcome::Kept(KeptReason::of(&error));
-                        self.unsettle(way);
-                        failed.extend(way.places());
-                    }
-                }
-            }
-            is_whole &= !matches!(outcome, UndoOutcome::Kept(_));
-            outcomes.push(ways.outcome(zone, path, outcome));
-        }
-        let number = ways.number;
-        if !dry_run && ways.is_all && ways.ways.is_empty() && !self.marked.contains(&number) {
-            zone.store.registry.mark_undone(&[number], 0)?;
-        }
-        Ok(outcomes)
-    }
-
     /// Returns `true` if later steps leave at a path what was there after this change.
     fn is_settled(&self, row: &ListedChange, path: &str) -> bool {
         let settled = self.settled.get(path);
         settled.is_some_and(|by| !self.is_touched_between(path, row.number, *by))
     }
 
+    /// Notes of what is settled in a directory that it is so by the name that the directory had before a change.
+    fn settle_inside(&mut self, row: &ListedChange, path: &str, former: &str) {
+        let inside = self.settled.keys();
+        let inside = inside.filter(|at| is_below(at, path) && self.is_settled(row, at));
+        let inside = inside.map(|at| format!("{former}{}", &at[path.len()..]));
+        let inside: Vec<String> = inside.collect();
+        self.settled
+            .extend(inside.into_iter().map(|at| (at, row.number)));
+    }
+
     /// Returns `true` if a change that stays touched a path, or what is below it, between two changes.
     fn is_touched_between(&self, path: &str, after: i64, before: i64) -> bool {
         let is_between = |(number, _): &(i64, Step)| *number > after && *number < before;
-        let mut below = self.others.range(format!("{path}/")..format!("{path}0"));
+        let mut below = self.others.range(below(path));
         let at_path = self.others.get(path);
         at_path.is_some_and(|steps| steps.iter().any(is_between))
             || below.any(|(_, steps)| steps.iter().any(is_between))
     }
 
-    /// Forgets what a way should have left at its paths, because they stay.
-    fn unsettle(&mut self, way: &Way) {
-        for path in way.places() {
-            self.settled.remove(path.as_str());
-            self.shortened.remove(path.as_str());
-            self.merged.remove(path.as_str());
-        }
-    }
-
     /// Returns the steps before this one at its path that a merge takes back together with it; `None` if
     /// there are none of which the former file is known.
-    fn chain(&self, row: &ListedChange, path: &str) -> Result<Option<Chain>, Error> {
+    fn chain(&self, row: &ListedChange, path: &str) -> Option<Chain> {
         let own = self.own.get(path).map_or(&[][..], Vec::as_slice);
         let is_here = |(number, ..): &&(i64, Step, bool)| *number == row.number;
         if own.iter().filter(is_here).count() > 1 {
-            return Ok(None);
+            return None;
         }
         let (mut chain, mut whole, mut newer) = (None, Vec::new(), row.number);
         for (number, step, is_all) in own.iter().filter(|(number, ..)| *number < row.number) {
@@ -362,7 +232,7 @@ impl<'p> UndoPlan<'p> {
             whole.extend(is_all.then_some(*number));
             match step {
                 Step::Replaced { kept, .. } => {
-                    let Some(kept) = self.in_bin(kept.as_deref())? else {
+                    let Some(kept) = self.in_bin(kept.as_deref()) else {
                         break;
                     };
                     let (oldest, whole) = (*number, whole.clone());
@@ -377,25 +247,32 @@ impl<'p> UndoPlan<'p> {
             }
             newer = *number;
         }
-        Ok(chain)
+        chain
     }
 
     /// Returns the way by which one merge takes back a step and those before it at its path.
-    fn merge_chain(&mut self, row: &ListedChange, entry: &Entry) -> Result<Option<Way>, Error> {
-        let path = entry.path().as_str();
-        let Some(chain) = self.chain(row, path)? else {
+    fn merge_chain(
+        &mut self,
+        row: &ListedChange,
+        path: &ZonePath,
+        there: &Expected,
+    ) -> Result<Option<Way>, Error> {
+        let Some(chain) = self.chain(row, path.as_str()) else {
             return Ok(None);
         };
-        let Some(content) = self.merged(row, entry, &chain.kept)? else {
+        let Some(content) = self.merged(row, path, there, &chain.kept)? else {
             return Ok(None);
         };
-        self.merged.insert(path.to_owned(), chain.oldest);
-        let path = ZonePath::found(path.to_owned());
-        Ok(Some(Way::Rewrite(path, content, chain.whole)))
+        self.merged.insert(path.as_str().to_owned(), chain.oldest);
+        Ok(Some(Way::Rewrite(path.clone(), content, chain.whole)))
     }
 
-    /// Returns the way back from a step; `None` if nothing is left to do.
-    fn way(&mut self, row: &ListedChange, step: &Step) -> Result<Option<Way>, Error> {
+    /// Returns the way back from a step, and the state of what it changes; `None` if nothing is left to do.
+    fn way(
+        &mut self,
+        row: &ListedChange,
+        step: &Step,
+    ) -> Result<Option<(Way, Option<ContentState>)>, Error> {
         let path = ZonePath::found(step.path().to_owned());
         let oldest = self.merged.get(step.path());
         if oldest.is_some_and(|oldest| *oldest <= row.number) {
@@ -403,15 +280,15 @@ impl<'p> UndoPlan<'p> {
         }
         if path.is_root() {
             // A command changed more than its change lists.
-            return Ok(Some(Way::Stay(path, KeptReason::Gone)));
+            return Ok(Some((Way::Stay(path, KeptReason::Gone), None)));
         }
         let place = StepPath {
-            there: self.zone.data.existing_entry(&path)?,
+            there: self.overlay.at(&path)?,
             is_settled: self.is_settled(row, step.path()),
             path: path.clone(),
         };
         let (there, is_settled) = (place.there.as_ref(), place.is_settled);
-        let stay = |reason| Ok(Some(Way::Stay(path.clone(), reason)));
+        let stay = |reason| Ok(Some((Way::Stay(path.clone(), reason), None)));
         let way = match step {
             Step::Made {
                 existing,
@@ -419,8 +296,8 @@ impl<'p> UndoPlan<'p> {
                 from_bin,
                 ..
             } => match there {
-                None if !is_settled => return Ok(None),
-                Some(entry) if !is_settled && !self.is_unchanged(row, entry, *state)? => {
+                None => return Ok(None),
+                Some(there) if !is_settled && !self.is_unchanged(row, &path, there, *state)? => {
                     return stay(KeptReason::Changed);
                 }
                 _ => Way::Discard(path.clone(), *existing, from_bin.clone()),
@@ -432,30 +309,27 @@ impl<'p> UndoPlan<'p> {
                 ..
             } => self.way_of_replaced(row, &place, (*state, from_bin.as_ref()), kept.as_deref())?,
             Step::Removed { kept, .. } => {
-                let Some(kept) = self.in_bin(kept.as_deref())? else {
+                let Some(kept) = self.in_bin(kept.as_deref()) else {
                     return stay(KeptReason::Gone);
                 };
-                if there.is_some() && !is_settled {
+                if there.is_some() {
                     return stay(KeptReason::Taken);
                 }
                 Way::BringBack(path.clone(), kept)
             }
             Step::Moved { from, existing, .. } => {
                 let back = ZonePath::found(from.clone());
-                let is_free =
-                    self.is_settled(row, from) || self.zone.data.existing_entry(&back)?.is_none();
-                let is_another = there.is_none() || self.is_replaced_after(row, step.path());
-                if is_another && !is_settled {
+                let is_another = !is_settled && self.is_replaced_after(row, step.path());
+                if there.is_none() || is_another {
                     return stay(KeptReason::Changed);
                 }
-                if !is_free {
+                if self.overlay.at(&back)?.is_some() {
                     return stay(KeptReason::Taken);
                 }
                 if !self.is_touched_between(step.path(), row.number, i64::MAX) {
                     self.settled.insert(from.clone(), row.number);
                 }
-                self.touched.insert(from.clone());
-                self.chained.insert(from.clone());
+                self.settle_inside(row, step.path(), from);
                 Way::Rename(path.clone(), back, *existing)
             }
             Step::Came {
@@ -465,7 +339,7 @@ impl<'p> UndoPlan<'p> {
                 chat,
                 ..
             } => {
-                if there.is_none() && !is_settled {
+                if there.is_none() {
                     return stay(KeptReason::Changed);
                 }
                 let (zone, from) = (ZoneName::parse(zone)?, ZonePath::found(from.clone()));
@@ -488,15 +362,16 @@ impl<'p> UndoPlan<'p> {
             }
         };
         if matches!(way, Way::Stay(..)) {
-            return Ok(Some(way));
+            return Ok(Some((way, None)));
         }
         if !place.keeps_more(&way) {
             self.settled.insert(step.path().to_owned(), row.number);
         }
-        if !self.touched.insert(step.path().to_owned()) {
-            self.chained.insert(step.path().to_owned());
-        }
-        Ok(Some(way))
+        let is_in_place = !matches!(way, Way::Rename(..) | Way::Send(..));
+        // The ways before move the time of change of a directory.
+        let seen = there.filter(|_| is_in_place && !self.overlay.is_touched_below(&path));
+        let seen = seen.and_then(Expected::state);
+        Ok(Some((way, seen)))
     }
 
     /// Returns the way back from a step that put something in the place of what is in the bin now.
@@ -507,24 +382,24 @@ impl<'p> UndoPlan<'p> {
         (state, from_bin): (Option<ContentState>, Option<&String>),
         kept: Option<&str>,
     ) -> Result<Way, Error> {
-        let (path, is_settled) = (place.path.clone(), place.is_settled);
-        let Some(kept) = self.in_bin(kept)? else {
+        let path = place.path.clone();
+        let Some(kept) = self.in_bin(kept) else {
             return Ok(Way::Stay(path, KeptReason::Gone));
         };
-        let Some(entry) = &place.there else {
-            return Ok(if is_settled {
-                Way::Swap(path, kept, from_bin.cloned())
+        let Some(there) = &place.there else {
+            return Ok(if place.is_settled {
+                Way::BringBack(path, kept)
             } else {
                 Way::Stay(path, KeptReason::Changed)
             });
         };
-        if is_settled || self.is_unchanged(row, entry, state)? {
+        if place.is_settled || self.is_unchanged(row, &path, there, state)? {
             return Ok(Way::Swap(path, kept, from_bin.cloned()));
         }
-        if let Some(way) = self.merge_chain(row, entry)? {
+        if let Some(way) = self.merge_chain(row, &path, there)? {
             return Ok(way);
         }
-        Ok(match self.merged(row, entry, &kept)? {
+        Ok(match self.merged(row, &path, there, &kept)? {
             Some(content) => Way::Rewrite(path, content, Vec::new()),
             None => Way::Stay(path, KeptReason::Changed),
         })
@@ -540,12 +415,12 @@ impl<'p> UndoPlan<'p> {
     ) -> Result<Way, Error> {
         let (path, there) = (place.path.clone(), place.there.as_ref());
         if !place.is_settled {
-            let is_there = self.has_addition(row, there, (after, inode))
+            let is_there = self.has_addition(row, &path, there, (after, inode))
                 && has_digest(there, (before, after), digest)?
                 && !self.is_replaced_after(row, path.as_str());
-            let has_more = |entry: &&Entry| !is_there || entry.size() > after;
-            if let Some(entry) = there.filter(has_more)
-                && let Some(way) = self.merge_chain(row, entry)?
+            let has_more = |there: &&Expected| !is_there || there.size() > after;
+            if let Some(there) = there.filter(has_more)
+                && let Some(way) = self.merge_chain(row, &path, there)?
             {
                 return Ok(way);
             }
@@ -561,59 +436,45 @@ impl<'p> UndoPlan<'p> {
     fn has_addition(
         &self,
         row: &ListedChange,
-        there: Option<&Entry>,
+        path: &ZonePath,
+        there: Option<&Expected>,
         (after, inode): (u64, u64),
     ) -> bool {
-        let Some(there) = there else {
+        let Some((there, source)) = there.and_then(|there| Some((there, there.source()?))) else {
             return false;
         };
         // Each addition may have made the file anew.
-        let later = self.after(row, there.path().as_str());
+        let later = self.after(row, path.as_str());
         let inodes = later.filter_map(|step| match step {
             Step::Appended { inode, .. } => Some(*inode),
             _ => None,
         });
-        let is_same = there.stamp().inode() == inodes.last().unwrap_or(inode);
-        there.size() >= after && (is_same || self.shortened.contains(there.path().as_str()))
+        let is_same = source.stamp().inode() == inodes.last().unwrap_or(inode);
+        there.size() >= after && (is_same || self.shortened.contains(path.as_str()))
     }
 
-    /// Returns a way with the state of what is there now; it stays if it is locked.
-    fn locked(&mut self, way: Way) -> Result<(Way, Option<ContentState>), Error> {
-        let path = way.outcome().0;
+    /// Returns a way; its path stays as it is if it is locked.
+    fn unless_locked(&mut self, way: Way) -> Result<Way, Error> {
         let mut stays = false;
-        for place in way.places() {
+        for place in way.places().filter(|_| self.has_locks) {
             match crate::check_lock(self.zone, place) {
                 Err(error) if error.code() == Code::FileLocked => stays = true,
                 checked => checked?,
             }
         }
-        let seen = match &way {
-            Way::Discard(path, ..)
-            | Way::Swap(path, ..)
-            | Way::Shorten(path, ..)
-            | Way::Rewrite(path, ..)
-                if !self.chained.contains(path.as_str()) =>
-            {
-                let there = self.zone.data.existing_entry(path)?;
-                there.map(|entry| entry.stamp().content())
-            }
-            _ => None,
-        };
-        let way = if stays {
-            self.unsettle(&way);
-            Way::Stay(path, KeptReason::Locked)
-        } else {
-            way
-        };
-        Ok((way, seen))
+        if !stays {
+            return Ok(way);
+        }
+        for path in way.places() {
+            self.settled.remove(path.as_str());
+            self.shortened.remove(path.as_str());
+            self.merged.remove(path.as_str());
+        }
+        Ok(Way::Stay(way.outcome().0, KeptReason::Locked))
     }
 
-    fn in_bin(&self, id: Option<&str>) -> Result<Option<BinRow>, Error> {
-        let Some(id) = id else {
-            return Ok(None);
-        };
-        let tenant = &self.zone.tenant.key;
-        Ok(self.zone.store.registry.entry_in_bin(tenant, id)?)
+    fn in_bin(&self, id: Option<&str>) -> Option<BinRow> {
+        self.in_bin.get(id?).cloned()
     }
 
     /// Returns the steps at a path of changes after this one that stay.
@@ -628,95 +489,93 @@ impl<'p> UndoPlan<'p> {
         self.after(row, path).any(is_other)
     }
 
-    /// Returns `true` if an entry is as the change left it.
+    /// Returns `true` if what is at a path is as the change left it.
     fn is_unchanged(
         &self,
         row: &ListedChange,
-        entry: &Entry,
+        path: &ZonePath,
+        there: &Expected,
         state: Option<ContentState>,
     ) -> Result<bool, Error> {
-        let path = entry.path().as_str();
-        if entry.kind() != Kind::Directory {
+        let source = self.overlay.source(path);
+        let mut paths = [Some(path), source.as_ref()].into_iter().flatten();
+        let mut is_touched =
+            || paths.any(|path| self.is_touched_between(path.as_str(), row.number, i64::MAX));
+        if there.kind() != Kind::Directory {
             return Ok(match state {
-                Some(state) => entry.stamp().content() == state,
-                None => self.after(row, path).next().is_none(),
+                Some(state) => there.state() == Some(state),
+                None => !is_touched(),
             });
         }
-        let below = format!("{path}/");
-        let mut others = self.others.iter();
-        let is_touched = others.any(|(other, steps)| {
-            (other == path || other.starts_with(&below))
-                && steps.iter().any(|(number, _)| *number > row.number)
-        });
-        if is_touched {
-            return Ok(false);
-        }
-        let mut is_older = true;
-        self.zone.data.walk(entry.path(), |found| {
-            let is_later = found.stat.st_mtime > row.change.changed_at;
-            if is_later
-                && found.kind == Kind::File
-                && !self.settled.contains_key(found.path.as_str())
-            {
-                is_older = false;
-            }
-            Ok(is_older)
-        })?;
-        Ok(is_older)
+        let is_known = |path: &str| self.settled.contains_key(path);
+        Ok(!is_touched()
+            && !self
+                .overlay
+                .has_later(path, row.change.changed_at, is_known)?)
     }
 
     /// Returns the text that has both what the entry in the bin had and what was changed since; `None`
     /// if that cannot be told.
     fn merged(
-        &self,
+        &mut self,
         row: &ListedChange,
-        entry: &Entry,
+        path: &ZonePath,
+        there: &Expected,
         kept: &BinRow,
     ) -> Result<Option<Vec<u8>>, Error> {
-        let bin = self.zone.tenant.bin()?;
-        let content = |id: &str| -> Result<Option<Vec<u8>>, Error> {
-            let entry = bin.existing_entry(&ZonePath::found(id.to_owned()))?;
-            let is_text =
-                |entry: &Entry| entry.kind() == Kind::File && entry.size() <= LARGEST_MERGED;
-            let entry = entry.filter(is_text);
-            Ok(entry.map(|entry| entry.content()).transpose()?)
-        };
-        if entry.kind() != Kind::File || entry.size() > LARGEST_MERGED {
+        if there.kind() != Kind::File || there.size() > LARGEST_MERGED {
             return Ok(None);
         }
-        let now = entry.content()?;
-        // The text that the change wrote: the next one put it into the bin, or added to its end.
-        let path = entry.path().as_str();
-        let mut later = self.after(row, path);
-        let wrote = match later.next() {
-            Some(Step::Replaced { kept: Some(id), .. }) => content(id)?,
-            Some(Step::Appended { before, .. }) => {
-                let written_over = later.find(|step| !matches!(step, Step::Appended { .. }));
-                let longer = match written_over {
-                    None if !self.shortened.contains(path) => Some(now.clone()),
-                    Some(Step::Replaced { kept: Some(id), .. }) => content(id)?,
-                    _ => None,
-                };
-                longer.and_then(|longer| longer.get(..*before as usize).map(<[u8]>::to_vec))
-            }
-            _ => None,
-        };
-        let (Some(wrote), Some(former)) = (wrote, content(&kept.id)?) else {
+        let now = there.content()?;
+        let wrote = self.wrote(row, path, &now)?;
+        let (Some(wrote), Some(former)) = (wrote, self.former(&kept.id)?) else {
             return Ok(None);
         };
-        Ok(merge_texts(&wrote, &now, &former))
+        let merged = merge_texts(&wrote, &now, &former);
+        let merged = merged.filter(|merged| self.merging + merged.len() <= MOST_MERGED);
+        self.merging += merged.as_ref().map_or(0, Vec::len);
+        Ok(merged)
+    }
+
+    /// Returns the text that a change wrote to a file: the next one put it into the bin, or added to its end.
+    fn wrote(
+        &self,
+        row: &ListedChange,
+        path: &ZonePath,
+        now: &[u8],
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let mut later = self.after(row, path.as_str());
+        let before = match later.next() {
+            Some(Step::Replaced { kept: Some(id), .. }) => return self.former(id),
+            Some(Step::Appended { before, .. }) => *before as usize,
+            _ => return Ok(None),
+        };
+        let longer = match later.find(|step| !matches!(step, Step::Appended { .. })) {
+            None if !self.shortened.contains(path.as_str()) => Some(now.to_vec()),
+            Some(Step::Replaced { kept: Some(id), .. }) => self.former(id)?,
+            _ => None,
+        };
+        Ok(longer.and_then(|longer| longer.get(..before).map(<[u8]>::to_vec)))
+    }
+
+    /// Returns the text of a file in the bin.
+    fn former(&self, id: &str) -> Result<Option<Vec<u8>>, Error> {
+        let is_text = |entry: &Entry| entry.kind() == Kind::File && entry.size() <= LARGEST_MERGED;
+        let entry = self.overlay.in_bin(id)?.filter(is_text);
+        Ok(entry.map(|entry| entry.content()).transpose()?)
     }
 }
 
 /// Returns `true` if the bytes between these two have a digest, or if that is not known.
 fn has_digest(
-    there: Option<&Entry>,
+    there: Option<&Expected>,
     (before, after): (u64, u64),
     digest: Option<&str>,
 ) -> Result<bool, DiskError> {
-    let (Some(there), Some(digest)) = (there, digest) else {
+    let source = there.and_then(Expected::source);
+    let (Some(source), Some(digest)) = (source, digest) else {
         return Ok(true);
     };
-    let added = sha256_between(&there.open()?, before..after, there.path())?;
+    let added = sha256_between(&source.open()?, before..after, source.path())?;
     Ok(hex::encode(added.finalize()) == digest)
 }

@@ -81,13 +81,9 @@ impl Way {
                 remove_empty(zone, path, *existing)?;
             }
             Self::Swap(path, row, id) => {
-                // A step that was taken back before may have emptied the place.
-                let change = match zone.data.existing_entry(path)? {
-                    Some(entry) => writer
-                        .binning_as(path, id.as_ref())
-                        .swap_with_bin(vec![(row.clone(), entry)])?,
-                    None => writer.bring_back(row.clone(), zone.data.vacancy_as_named(path)?)?,
-                };
+                let entry = zone.data.entry_as_named(path)?;
+                let writer = writer.binning_as(path, id.as_ref());
+                let change = writer.swap_with_bin(vec![(row.clone(), entry)])?;
                 change.ok_or_else(gone)?.commit(None, OPERATION)?;
             }
             Self::BringBack(path, row) => {

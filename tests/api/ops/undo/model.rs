@@ -87,15 +87,18 @@ fn files(server: &TestApp) -> Files {
 const PLACES: [&str; 3] = ["storage", "documents", "group/team"];
 
 fn path(rng: &mut Rng) -> String {
-    const PATHS: [&str; 7] = [
-        "a.md", "b.md", "x/a.md", "x/b.md", "x/y/c.md", "z/a.md", "x",
+    const PATHS: [&str; 9] = [
+        "a.md", "b.md", "x/a.md", "x/b.md", "x/y/c.md", "z/a.md", "x", "x/y", "z",
     ];
-    PATHS[rng.below(7) as usize].to_owned()
+    PATHS[rng.below(9) as usize].to_owned()
 }
 
-/// One call, in a random place. Many are refused.
-fn call(rng: &mut Rng, number: u64) -> (&'static str, Value) {
-    let place = PLACES[rng.below(3) as usize];
+/// One call, more often than not in the place of the answer. Many are refused.
+fn call(rng: &mut Rng, number: u64, usual: &'static str) -> (&'static str, Value) {
+    let place = match rng.below(3) {
+        0 => PLACES[rng.below(3) as usize],
+        _ => usual,
+    };
     let (one, other) = (path(rng), path(rng));
     let mut arguments = json!({"zone": place, "path": one});
     let group = place.strip_prefix("group/");
@@ -194,8 +197,9 @@ fn an_undo_leaves_what_was_there_before_and_so_does_its_own() {
             }
             let answer = format!("answer-{number}");
             let writer = writes(&clients[at], &answer);
-            for step in 0..=rng.below(5) {
-                let (operation, arguments) = call(&mut rng, number * 10 + step);
+            let usual = PLACES[rng.below(3) as usize];
+            for step in 0..=rng.below(6) {
+                let (operation, arguments) = call(&mut rng, number * 10 + step, usual);
                 let told = writer.call(operation, &arguments);
                 log.push(format!("{answer} {operation} {arguments}: {}", told.status));
             }

@@ -1,0 +1,234 @@
+//! Commits of a zone with history that are taken back: out of the files of today, by lines, as one commit.
+
+use std::collections::{BTreeMap, HashSet};
+
+use fileshed_history::{CommitRange, CommitReader, Reversal};
+use fileshed_registry::{ListedChange, Record};
+use fileshed_rules::Growth;
+use fileshed_types::{Error, UserId};
+use fileshed_zones::store::Store;
+use fileshed_zones::zone::{Zone, ZonePath};
+
+use super::{KeptReason, MOST, OPERATION, UndoError, UndoOptions, UndoOutcome, UndonePath};
+use crate::judge::range;
+use crate::open_ended::{self, OpenEndedRequest};
+
+/// Finds what becomes of each path. Changes nothing.
+pub(super) fn judge(
+    zone: &Zone<'_>,
+    changes: &[ListedChange],
+    only: Option<&ZonePath>,
+) -> Result<Vec<UndonePath>, Error> {
+    let undo = CommitUndo::of(zone, changes, only);
+    let mut reversal = undo.reversal()?;
+    let kept = undo.kept(&mut reversal)?;
+    Ok(undo.outcomes(&reversal, kept))
+}
+
+/// Takes the commits back, as one.
+pub(super) fn take_back(
+    zone: &Zone<'_>,
+    changes: &[ListedChange],
+    only: Option<&ZonePath>,
+    options: UndoOptions,
+) -> Result<Vec<UndonePath>, Error> {
+    let undo = CommitUndo::of(zone, changes, only);
+    let request = OpenEndedRequest {
+        operation: OPERATION,
+        command: OPERATION,
+        growth: Growth::Either,
+        message: match changes {
+            [row] => format!("Undo change {}", row.number),
+            _ => format!("Undo {} changes", changes.len()),
+        },
+    };
+    let mut permit = open_ended::begin(zone, request, None)?;
+    let mut reversal = undo.reversal()?;
+    let paths: Vec<ZonePath> = reversal.paths().map(|(path, _)| path.clone()).collect();
+    // Lines of shells may have written there what no commit has yet.
+    if open_ended::commit_outside(zone, &paths)? {
+        reversal = undo.reversal()?;
+    }
+    let kept = undo.kept(&mut reversal)?;
+    // Something stands in the way since the zone was judged.
+    if let Some(refusal) = UndoError::of(&kept).filter(|_| !options.partial) {
+        permit.cancel()?;
+        return Err(refusal.into());
+    }
+    permit.give_back(undo.former_owners(&reversal)?)?;
+    if !kept.is_empty() || !undo.is_all()? {
+        permit.undoes_part();
+    }
+    let staging = zone.store.staging(&zone.tenant)?;
+    zone.history(|history| history.carry_out(&reversal, &staging))?;
+    if let Some(refused) = permit.finish()?.refused {
+        return Err(refused);
+    }
+    Ok(undo.outcomes(&reversal, kept))
+}
+
+/// The commits that are taken back in one zone.
+struct CommitUndo<'u> {
+    zone: &'u Zone<'u>,
+    changes: &'u [ListedChange],
+    only: Option<&'u ZonePath>,
+    /// `None` if the history cannot be read.
+    commits: Option<CommitReader>,
+    ranges: Vec<CommitRange>,
+    /// `true` if the history was made anew since, without some of the commits.
+    is_lossy: bool,
+}
+
+impl<'u> CommitUndo<'u> {
+    fn of(zone: &'u Zone<'u>, changes: &'u [ListedChange], only: Option<&'u ZonePath>) -> Self {
+        let commits = CommitReader::open(&zone.base).ok();
+        let ranges: Vec<CommitRange> = changes.iter().filter_map(range).collect();
+        let (ranges, lost) = match &commits {
+            Some(commits) => commits.joined(ranges),
+            None => (Vec::new(), ranges),
+        };
+        Self {
+            zone,
+            changes,
+            only,
+            commits,
+            ranges,
+            is_lossy: !lost.is_empty(),
+        }
+    }
+
+    fn reversal(&self) -> Result<Reversal, Error> {
+        self.zone
+            .history(|history| history.reversal(&self.ranges, self.only))
+    }
+
+    /// Leaves out of a reversal what has to stay, and returns that.
+    fn kept(&self, reversal: &mut Reversal) -> Result<Vec<UndonePath>, Error> {
+        let kept = |(path, reason)| UndonePath::of(self.zone, path, UndoOutcome::Kept(reason));
+        let left = left_out(self.zone, reversal)?.into_iter().map(kept);
+        let conflicts = reversal.conflicts.iter().map(|(path, before)| UndonePath {
+            version: Some(before.clone()),
+            ..kept((path.clone(), KeptReason::Changed))
+        });
+        let gone = self
+            .is_lossy
+            .then(|| kept((ZonePath::root(), KeptReason::Gone)));
+        Ok(left.chain(conflicts).chain(gone).collect())
+    }
+
+    fn outcomes(&self, reversal: &Reversal, kept: Vec<UndonePath>) -> Vec<UndonePath> {
+        let done = reversal.paths().map(|(path, is_there)| {
+            let outcome = if is_there {
+                UndoOutcome::Restored
+            } else {
+                UndoOutcome::Removed
+            };
+            UndonePath::of(self.zone, path.clone(), outcome)
+        });
+        done.chain(kept).collect()
+    }
+
+    /// Returns the records that a group's files had before the changes, of those that are there after the
+    /// reversal.
+    fn former_owners(&self, reversal: &Reversal) -> Result<Vec<Record>, Error> {
+        let (zone, changes) = (self.zone, self.changes);
+        let Some(group) = zone.group() else {
+            return Ok(Vec::new());
+        };
+        // The oldest change knows what was before all of them.
+        let records = changes.iter().flat_map(|row| {
+            row.change
+                .owners()
+                .into_iter()
+                .map(move |record| (row, record))
+        });
+        let former: BTreeMap<String, (&ListedChange, Record)> = records
+            .map(|(row, record)| (record.path.clone(), (row, record)))
+            .collect();
+        let back = reversal.paths().filter(|(_, is_there)| *is_there);
+        let back: HashSet<String> = back.map(|(path, _)| path.key()).collect();
+        let mut owners = Vec::new();
+        for (path, (row, record)) in former {
+            if !back.contains(&path) {
+                continue;
+            }
+            let present = zone.store.registry.record(group.id.as_str(), &path)?;
+            // A later one of the changes may have brought a file of somebody else to the path.
+            let is_of_another = || {
+                let mut later = changes.iter().filter(|later| later.number > row.number);
+                later.any(|later| self.touches(later, &path))
+            };
+            let is_given =
+                present.is_some_and(|present| is_given(zone.store, row, &record, &present));
+            if !is_given || is_of_another() {
+                owners.push(record);
+            }
+        }
+        Ok(owners)
+    }
+
+    /// Returns `true` if a change touched the file with this key.
+    fn touches(&self, row: &ListedChange, key: &str) -> bool {
+        let changed = self.commits.as_ref().zip(range(row));
+        let changed =
+            changed.and_then(|(commits, range)| commits.changed_by(&range, MOST as usize).ok());
+        let (files, _) = changed.unwrap_or_default();
+        files.iter().any(|file| file.path.key() == key)
+    }
+
+    /// Returns `true` if the changes touched nothing but what is at the one path that is meant.
+    fn is_all(&self) -> Result<bool, Error> {
+        let (Some(only), Some(commits)) = (self.only, &self.commits) else {
+            return Ok(true);
+        };
+        for range in &self.ranges {
+            let (files, _) = commits.changed_by(range, 2)?;
+            if files.iter().any(|file| file.path != *only) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Returns `true` if a file was given to its present owner after a change, and not by it.
+fn is_given(store: &Store, row: &ListedChange, former: &Record, present: &Record) -> bool {
+    // An undo gives files to others than who makes it.
+    if row.change.undoes.is_some() || present.owner == former.owner {
+        return false;
+    }
+    let owner = UserId::parse(&present.owner).ok();
+    let tenant = owner.and_then(|owner| store.tenant_of_user(&owner).ok());
+    tenant.is_none_or(|tenant| tenant != row.change.actor)
+}
+
+/// Leaves out of a reversal what the caller may not change now, and what would lie below that; returns each
+/// path with the reason.
+fn left_out(
+    zone: &Zone<'_>,
+    reversal: &mut Reversal,
+) -> Result<Vec<(ZonePath, KeptReason)>, Error> {
+    let mut left = Vec::new();
+    for (path, _) in reversal.paths() {
+        let asked = crate::check_lock(zone, path);
+        let Err(error) = asked.and_then(|()| crate::check_owner(zone, [path])) else {
+            continue;
+        };
+        match KeptReason::of(&error) {
+            reason @ (KeptReason::Locked | KeptReason::Foreign) => {
+                left.push((path.clone(), reason));
+            }
+            _ => return Err(error),
+        }
+    }
+    let stays: HashSet<ZonePath> = left.iter().map(|(path, _)| path.clone()).collect();
+    for (path, is_there) in reversal.paths() {
+        let mut above = std::iter::successors(path.parent(), ZonePath::parent);
+        if is_there && !stays.contains(path) && above.any(|above| stays.contains(&above)) {
+            left.push((path.clone(), KeptReason::Taken));
+        }
+    }
+    let stays: HashSet<&ZonePath> = left.iter().map(|(path, _)| path).collect();
+    reversal.leave_out(|path| stays.contains(path));
+    Ok(left)
+}
