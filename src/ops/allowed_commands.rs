@@ -133,26 +133,24 @@ impl Operation for AllowedCommands {
         let total_whitelist = available + missing;
         let online = |name: &str| mode != NetworkMode::Disabled && core.runs.programs.has(name);
         let message = format!("{available} of {total_whitelist} commands are installed");
-        Ok(Reply::new(
-            Response {
-                uploads: commands(&|rule| rule.uploads),
-                documents: commands(&|_| true),
-                storage: all,
-                network: Network {
-                    mode: mode.as_str(),
-                    curl: online("curl"),
-                    wget: online("wget"),
-                    git_clone: online("git"),
-                    git_push: mode == NetworkMode::All && online("git"),
-                },
-                summary: Summary {
-                    total_whitelist,
-                    available,
-                    missing,
-                    coverage: format!("{}%", 100 * available / total_whitelist.max(1)),
-                },
+        let response = Response {
+            uploads: commands(&|rule| rule.uploads),
+            documents: commands(&|_| true),
+            storage: all,
+            network: Network {
+                mode: mode.as_str(),
+                curl: online("curl"),
+                wget: online("wget"),
+                git_clone: online("git"),
+                git_push: mode == NetworkMode::All && online("git"),
             },
-            message,
-        ))
+            summary: Summary {
+                total_whitelist,
+                available,
+                missing,
+                coverage: format!("{}%", 100 * available / total_whitelist.max(1)),
+            },
+        };
+        Ok(Reply::new(response, message))
     }
 }

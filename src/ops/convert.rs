@@ -100,19 +100,13 @@ impl Operation for Convert {
             converted.to,
             human_size(converted.size)
         );
-        let mut reply = Reply::new(
-            Response {
-                source: converted.path,
-                source_zone: converted.from.map(ZoneName::as_str),
-                path: converted.to,
-                size: converted.size,
-                replaced: converted.replaced,
-            },
-            message,
-        );
-        for note in converted.notes {
-            reply = reply.noting(Some(note));
-        }
-        Ok(reply)
+        let response = Response {
+            source: converted.path,
+            source_zone: converted.from.map(ZoneName::as_str),
+            path: converted.to,
+            size: converted.size,
+            replaced: converted.replaced,
+        };
+        Ok(Reply::new(response, message).noting(converted.notes))
     }
 }

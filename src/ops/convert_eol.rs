@@ -87,16 +87,14 @@ impl Operation for ConvertEol {
             0 => format!("{path} has {} line ends: nothing to change", found.as_str()),
             lines => format!("Converted {lines} lines of {path} to {}", ends.as_str()),
         };
-        Ok(Reply::new(
-            Response {
-                path: path.as_str().to_owned(),
-                original_format: found.as_str(),
-                new_format: ends.as_str(),
-                changed: lines_converted > 0,
-                lines_converted,
-            },
-            message,
-        ))
+        let response = Response {
+            path: path.as_str().to_owned(),
+            original_format: found.as_str(),
+            new_format: ends.as_str(),
+            changed: lines_converted > 0,
+            lines_converted,
+        };
+        Ok(Reply::new(response, message))
     }
 }
 

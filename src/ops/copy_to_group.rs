@@ -100,17 +100,15 @@ impl Operation for CopyToGroup {
             )),
         };
         let message = cross_zone::sentence("Copied", &done, &format!("group {group}"));
-        Ok(Reply::new(
-            Response {
-                src_zone: from.name.as_str(),
-                src_path: done.source.as_str().to_owned(),
-                group,
-                dest_path: done.destination.as_str().to_owned(),
-                mode: mode.as_str(),
-            },
-            message,
-        )
-        .noting(cross_zone::left_out(&done))
-        .noting(kept))
+        let response = Response {
+            src_zone: from.name.as_str(),
+            src_path: done.source.as_str().to_owned(),
+            group,
+            dest_path: done.destination.as_str().to_owned(),
+            mode: mode.as_str(),
+        };
+        Ok(Reply::new(response, message)
+            .noting(cross_zone::left_out(&done))
+            .noting(kept))
     }
 }

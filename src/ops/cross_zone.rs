@@ -70,16 +70,13 @@ impl<T: BetweenZones> Operation for T {
             (transfer.relocate()?, "Moved")
         };
         let message = sentence(verb, &done, T::TO.as_str());
-        Ok(Reply::new(
-            Response {
-                source: done.source.as_str().to_owned(),
-                destination: done.destination.as_str().to_owned(),
-                size: done.totals.bytes,
-                commit: done.commit.as_ref().map(ToString::to_string),
-            },
-            message,
-        )
-        .noting(left_out(&done)))
+        let response = Response {
+            source: done.source.as_str().to_owned(),
+            destination: done.destination.as_str().to_owned(),
+            size: done.totals.bytes,
+            commit: done.commit.as_ref().map(ToString::to_string),
+        };
+        Ok(Reply::new(response, message).noting(left_out(&done)))
     }
 }
 

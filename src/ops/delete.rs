@@ -87,15 +87,13 @@ impl Operation for Delete {
             ),
             None => format!("Deleted {path}"),
         };
-        Ok(Reply::new(
-            Response {
-                zone: zone.name.as_str(),
-                deleted: Some(path.as_str().to_owned()),
-                restored: None,
-                was_directory: entry.kind() == Kind::Directory,
-                restorable_days: days.map(NonZeroU64::get),
-            },
-            message,
-        ))
+        let response = Response {
+            zone: zone.name.as_str(),
+            deleted: Some(path.as_str().to_owned()),
+            restored: None,
+            was_directory: entry.kind() == Kind::Directory,
+            restorable_days: days.map(NonZeroU64::get),
+        };
+        Ok(Reply::new(response, message))
     }
 }

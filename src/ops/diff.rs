@@ -114,18 +114,15 @@ impl Operation for Diff {
         let mut notices = [old.notices, new.notices].concat();
         notices.dedup();
         let more = truncated.then_some("the rest of the diff does not fit into the answer");
-        Ok(Reply::new(
-            Response {
-                diff,
-                additions: comparison.additions as u64,
-                deletions: comparison.deletions as u64,
-                cells,
-                truncated,
-                notices,
-            },
-            message,
-        )
-        .noting(more))
+        let response = Response {
+            diff,
+            additions: comparison.additions as u64,
+            deletions: comparison.deletions as u64,
+            cells,
+            truncated,
+            notices,
+        };
+        Ok(Reply::new(response, message).noting(more))
     }
 }
 

@@ -176,29 +176,27 @@ impl Operation for Exec {
         )?;
         let (message, note) = (ran.message(&request.cmd, "ran"), ran.note());
         let found = missing_file::of_command(core, &zone, &ran, &request.args);
-        Ok(Reply::new(
-            Response {
-                zone: zone.name.as_str(),
-                command: request.cmd,
-                args: request.args,
-                stdout: ran.stdout,
-                stderr: ran.stderr,
-                returncode: ran.status,
-                truncated: ran.truncated,
-                stdout_file: request.stdout_file.filter(|_| ran.stdout_size.is_some()),
-                stdout_file_size: ran.stdout_size,
-                stderr_file: request.stderr_file.filter(|_| ran.stderr_size.is_some()),
-                stderr_file_size: ran.stderr_size,
-            },
-            message,
-        )
-        .noting(ran.left_out)
-        .noting(note)
-        .noting(ran.renamed)
-        .noting(ran.history)
-        .noting(ran.lost)
-        .noting(ran.unsearched)
-        .noting(ran.misnamed)
-        .noting(found))
+        let response = Response {
+            zone: zone.name.as_str(),
+            command: request.cmd,
+            args: request.args,
+            stdout: ran.stdout,
+            stderr: ran.stderr,
+            returncode: ran.status,
+            truncated: ran.truncated,
+            stdout_file: request.stdout_file.filter(|_| ran.stdout_size.is_some()),
+            stdout_file_size: ran.stdout_size,
+            stderr_file: request.stderr_file.filter(|_| ran.stderr_size.is_some()),
+            stderr_file_size: ran.stderr_size,
+        };
+        Ok(Reply::new(response, message)
+            .noting(ran.left_out)
+            .noting(note)
+            .noting(ran.renamed)
+            .noting(ran.history)
+            .noting(ran.lost)
+            .noting(ran.unsearched)
+            .noting(ran.misnamed)
+            .noting(found))
     }
 }

@@ -70,32 +70,28 @@ impl Operation for FileType {
         let path = zone.path("path", &request.path)?;
         let entry = zone.entry(&path)?;
         if entry.kind() == Kind::Directory {
-            return Ok(Reply::new(
-                Response {
-                    path: path.display().to_owned(),
-                    r#type: "directory",
-                    mime: "inode/directory".to_owned(),
-                    ..Response::default()
-                },
-                format!("{path} is a directory"),
-            ));
+            let response = Response {
+                path: path.display().to_owned(),
+                r#type: "directory",
+                mime: "inode/directory".to_owned(),
+                ..Response::default()
+            };
+            return Ok(Reply::new(response, format!("{path} is a directory")));
         }
         let mut file = entry.open().map_err(|error| zone.explain_disk(error))?;
         let found = DetectedType::of(&mut file, &path)?;
         let size = entry.size();
         let message = format!("{path} is {} ({})", found.mime, found.magic);
-        Ok(Reply::new(
-            Response {
-                path: path.as_str().to_owned(),
-                r#type: "file",
-                mime: found.mime,
-                encoding: Some(found.encoding),
-                magic: Some(found.magic),
-                extension: Some(found.extension),
-                size: Some(size),
-                size_human: Some(human_size(size)),
-            },
-            message,
-        ))
+        let response = Response {
+            path: path.as_str().to_owned(),
+            r#type: "file",
+            mime: found.mime,
+            encoding: Some(found.encoding),
+            magic: Some(found.magic),
+            extension: Some(found.extension),
+            size: Some(size),
+            size_human: Some(human_size(size)),
+        };
+        Ok(Reply::new(response, message))
     }
 }

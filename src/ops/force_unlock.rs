@@ -57,12 +57,9 @@ impl Operation for ForceUnlock {
         };
         let note = format!("the changes of {whose} are dropped");
         let message = format!("Unlocked {path}");
-        Ok(Reply::new(
-            Response {
-                message: format!("{message}; {note}"),
-            },
-            message,
-        )
-        .noting(Some(note)))
+        let response = Response {
+            message: format!("{message}; {note}"),
+        };
+        Ok(Reply::new(response, message).noting(Some(note)))
     }
 }

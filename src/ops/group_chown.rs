@@ -52,13 +52,11 @@ impl Operation for GroupChown {
         }
         let (old_owner, new_owner) = sharing::give(&zone, &path, new_owner)?;
         let message = format!("{path} now belongs to {new_owner}");
-        Ok(Reply::new(
-            Response {
-                path: path.as_str().to_owned(),
-                old_owner,
-                new_owner,
-            },
-            message,
-        ))
+        let response = Response {
+            path: path.as_str().to_owned(),
+            old_owner,
+            new_owner,
+        };
+        Ok(Reply::new(response, message))
     }
 }

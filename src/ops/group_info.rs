@@ -94,20 +94,18 @@ impl Operation for GroupInfo {
                 page.totals.files
             )
         };
-        Ok(Reply::new(
-            Response {
-                group_id: group.id.as_str().to_owned(),
-                name: group.name,
-                member_count: membership.count,
-                members: membership.members.clone(),
-                files,
-                total_files: page.totals.files,
-                total_size: page.totals.bytes,
-                total_size_human: human_size(page.totals.bytes),
-                quota_mb: space.quota_mb,
-                usage_percent: space.usage_percent,
-            },
-            message,
-        ))
+        let response = Response {
+            group_id: group.id.as_str().to_owned(),
+            name: group.name,
+            member_count: membership.count,
+            members: membership.members.clone(),
+            files,
+            total_files: page.totals.files,
+            total_size: page.totals.bytes,
+            total_size_human: human_size(page.totals.bytes),
+            quota_mb: space.quota_mb,
+            usage_percent: space.usage_percent,
+        };
+        Ok(Reply::new(response, message))
     }
 }

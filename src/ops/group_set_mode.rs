@@ -58,13 +58,11 @@ impl Operation for GroupSetMode {
         let path = zone.path_to_change("path", &request.path)?;
         let old = sharing::set_mode(&zone, &path, mode)?;
         let message = format!("{path} now has the mode {}", mode.as_str());
-        Ok(Reply::new(
-            Response {
-                path: path.as_str().to_owned(),
-                old_mode: old.as_str(),
-                new_mode: mode.as_str(),
-            },
-            message,
-        ))
+        let response = Response {
+            path: path.as_str().to_owned(),
+            old_mode: old.as_str(),
+            new_mode: mode.as_str(),
+        };
+        Ok(Reply::new(response, message))
     }
 }

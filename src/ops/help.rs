@@ -123,16 +123,15 @@ impl Operation for Help {
         let help = values.iter().fold(text, |text, (name, value)| {
             text.replace(name, &value.to_string())
         });
-        Ok(Reply::new(
-            Response {
-                help,
-                howtos: topics(),
-            },
-            match topic {
-                None => "Topics are in howtos".to_owned(),
-                Some(topic) => format!("Guide {topic}"),
-            },
-        ))
+        let response = Response {
+            help,
+            howtos: topics(),
+        };
+        let message = match topic {
+            None => "Topics are in howtos".to_owned(),
+            Some(topic) => format!("Guide {topic}"),
+        };
+        Ok(Reply::new(response, message))
     }
 }
 

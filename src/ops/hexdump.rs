@@ -84,15 +84,13 @@ impl Operation for Hexdump {
         };
         let file_size = read().map_err(|error| DiskError::of("read", entry.path(), error))?;
         let message = format!("{} of {file_size} bytes of {path}", bytes.len());
-        Ok(Reply::new(
-            Response {
-                path: path.as_str().to_owned(),
-                offset,
-                length: bytes.len() as u64,
-                file_size,
-                hexdump: hexdump(&bytes, offset),
-            },
-            message,
-        ))
+        let response = Response {
+            path: path.as_str().to_owned(),
+            offset,
+            length: bytes.len() as u64,
+            file_size,
+            hexdump: hexdump(&bytes, offset),
+        };
+        Ok(Reply::new(response, message))
     }
 }

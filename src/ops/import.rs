@@ -137,14 +137,12 @@ impl Operation for Import {
             [path] => format!("{path} is in zone uploads"),
             paths => format!("{} files are in zone uploads", paths.len()),
         };
-        Ok(Reply::new(
-            Response {
-                count: imported.len() as u64,
-                imported,
-                errors,
-            },
-            message,
-        ))
+        let response = Response {
+            count: imported.len() as u64,
+            imported,
+            errors,
+        };
+        Ok(Reply::new(response, message))
     }
 }
 

@@ -22,7 +22,7 @@ use crate::content_type;
 pub struct LinkCreate;
 
 /// Target of the link.
-#[derive(Deserialize, ToSchema)]
+#[derive(Default, Deserialize, ToSchema)]
 pub struct Request {
     /// With upload default uploads
     #[schema(value_type = Option<AnyZone>)]
@@ -207,26 +207,24 @@ impl Operation for LinkCreate {
                 reason.message()
             )
         });
-        Ok(Reply::new(
-            Response {
-                clickable_link: markdown::link(purpose, &link.url, &filename, is_picture),
-                password: link.has_password(),
-                downloads_left: link.downloads_left(),
-                filename: Some(filename),
-                file_id: Some(link.id),
-                download_url: link.url,
-                size_bytes: file.map(|file| file.size()),
-                zone: Some(zone.name.as_str()),
-                path: Some(path.display().to_owned()),
-                upload,
-                expires_at: Some(link.expires_at.to_string()),
-                attached: is_shown.then_some(true),
-            },
-            message,
-        )
-        .noting(relative)
-        .noting(is_shown.then_some(SHOWN))
-        .noting(instead))
+        let response = Response {
+            clickable_link: markdown::link(purpose, &link.url, &filename, is_picture),
+            password: link.has_password(),
+            downloads_left: link.downloads_left(),
+            filename: Some(filename),
+            file_id: Some(link.id),
+            download_url: link.url,
+            size_bytes: file.map(|file| file.size()),
+            zone: Some(zone.name.as_str()),
+            path: Some(path.display().to_owned()),
+            upload,
+            expires_at: Some(link.expires_at.to_string()),
+            attached: is_shown.then_some(true),
+        };
+        Ok(Reply::new(response, message)
+            .noting(relative)
+            .noting(is_shown.then_some(SHOWN))
+            .noting(instead))
     }
 }
 
@@ -268,16 +266,13 @@ fn link_to_workspace(
         Some(_) => once.to_owned(),
         None => "The page shows all files of this server".to_owned(),
     };
-    Ok(Reply::new(
-        Response {
-            clickable_link: markdown::link(Purpose::Download, &link.url, "Open my files", false),
-            download_url: link.url,
-            expires_at: link.expires_at.map(|end| end.to_string()),
-            ..Response::default()
-        },
-        message,
-    )
-    .noting(relative(core)))
+    let response = Response {
+        clickable_link: markdown::link(Purpose::Download, &link.url, "Open my files", false),
+        download_url: link.url,
+        expires_at: link.expires_at.map(|end| end.to_string()),
+        ..Response::default()
+    };
+    Ok(Reply::new(response, message).noting(relative(core)))
 }
 
 diagnostics! {
@@ -305,12 +300,7 @@ pub(crate) fn hand_over(core: &Core, caller: &Caller, path: &ZonePath) -> Result
     let request = Request {
         zone: Some(ZoneName::Storage.as_str().to_owned()),
         path: Some(path.as_str().to_owned()),
-        upload: false,
-        workspace: false,
-        expires_hours: None,
-        password: None,
-        downloads: None,
-        group: None,
+        ..Request::default()
     };
     Ok(LinkCreate::run(core, caller, request)?.data)
 }
@@ -369,23 +359,20 @@ fn reply_of(file: PublishedFile, attached: bool, is_picture: bool) -> Reply<Resp
         "{} was copied to Open WebUI in its current state; only this user can open it",
         file.path
     );
-    Reply::new(
-        Response {
-            clickable_link: {
-                // A picture that hangs on the answer would show twice.
-                let is_picture = is_picture && !attached;
-                markdown::link(Purpose::Download, &file.url, &file.name, is_picture)
-            },
-            filename: Some(file.name),
-            file_id: Some(file.id),
-            download_url: file.url,
-            size_bytes: Some(file.size),
-            zone: Some(file.zone.as_str()),
-            path: Some(file.path.display().to_owned()),
-            attached: Some(attached),
-            ..Response::default()
+    let response = Response {
+        clickable_link: {
+            // A picture that hangs on the answer would show twice.
+            let is_picture = is_picture && !attached;
+            markdown::link(Purpose::Download, &file.url, &file.name, is_picture)
         },
-        message,
-    )
-    .noting(attached.then_some(SHOWN))
+        filename: Some(file.name),
+        file_id: Some(file.id),
+        download_url: file.url,
+        size_bytes: Some(file.size),
+        zone: Some(file.zone.as_str()),
+        path: Some(file.path.display().to_owned()),
+        attached: Some(attached),
+        ..Response::default()
+    };
+    Reply::new(response, message).noting(attached.then_some(SHOWN))
 }

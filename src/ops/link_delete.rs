@@ -54,12 +54,10 @@ impl Operation for LinkDelete {
         let kind = link.entry(&core.store).ok().map(|entry| entry.kind());
         let filename = link.name(kind);
         let message = format!("The link to {filename} no longer works");
-        Ok(Reply::new(
-            Response {
-                file_id: link.id,
-                filename,
-            },
-            message,
-        ))
+        let response = Response {
+            file_id: link.id,
+            filename,
+        };
+        Ok(Reply::new(response, message))
     }
 }

@@ -52,13 +52,11 @@ impl Operation for LockeditCancel {
         let path = edit.path().as_str().to_owned();
         let changes_discarded = edit.cancel()?;
         let message = format!("Unlocked {path}");
-        Ok(Reply::new(
-            Response {
-                zone: zone.name.as_str(),
-                path,
-                changes_discarded,
-            },
-            message,
-        ))
+        let response = Response {
+            zone: zone.name.as_str(),
+            path,
+            changes_discarded,
+        };
+        Ok(Reply::new(response, message))
     }
 }

@@ -96,19 +96,17 @@ impl Operation for LockeditExec {
         let ran = run_on_copy(&core.runs, &edit, &line)?;
         let message = ran.message(&request.cmd, "ran on the working copy");
         let note = ran.note();
-        Ok(Reply::new(
-            Response {
-                zone: zone.name.as_str(),
-                path: edit.path().as_str().to_owned(),
-                command: request.cmd,
-                stdout: ran.stdout,
-                stderr: ran.stderr,
-                returncode: ran.status,
-                truncated: ran.truncated,
-            },
-            message,
-        )
-        .noting(ran.left_out)
-        .noting(note))
+        let response = Response {
+            zone: zone.name.as_str(),
+            path: edit.path().as_str().to_owned(),
+            command: request.cmd,
+            stdout: ran.stdout,
+            stderr: ran.stderr,
+            returncode: ran.status,
+            truncated: ran.truncated,
+        };
+        Ok(Reply::new(response, message)
+            .noting(ran.left_out)
+            .noting(note))
     }
 }

@@ -75,17 +75,14 @@ impl Operation for LockeditOpen {
             ),
         };
         let message = format!("Locked {path}");
-        Ok(Reply::new(
-            Response {
-                zone: zone.name.as_str(),
-                path: edit.path().as_str().to_owned(),
-                is_binary: text.is_none(),
-                content: text,
-                size,
-                locked_by: edit.chat().to_owned(),
-            },
-            message,
-        )
-        .noting(note.map(str::to_owned)))
+        let response = Response {
+            zone: zone.name.as_str(),
+            path: edit.path().as_str().to_owned(),
+            is_binary: text.is_none(),
+            content: text,
+            size,
+            locked_by: edit.chat().to_owned(),
+        };
+        Ok(Reply::new(response, message).noting(note.map(str::to_owned)))
     }
 }

@@ -75,20 +75,18 @@ impl Operation for LockeditOverwrite {
             Encoding::of(&copy, true).encode_like(&request.content, &copy)?
         };
         edit.write(&content)?;
-        Ok(Reply::new(
-            Response {
-                zone: zone.name.as_str(),
-                path: edit.path().as_str().to_owned(),
-                bytes_written: request.content.len() as u64,
-                new_size: content.len() as u64,
-                mode: if request.append {
-                    "append"
-                } else {
-                    "overwrite"
-                },
+        let response = Response {
+            zone: zone.name.as_str(),
+            path: edit.path().as_str().to_owned(),
+            bytes_written: request.content.len() as u64,
+            new_size: content.len() as u64,
+            mode: if request.append {
+                "append"
+            } else {
+                "overwrite"
             },
-            "Wrote the working copy",
-        )
-        .noting(Some("shed_lockedit_save writes it to the file".to_owned())))
+        };
+        Ok(Reply::new(response, "Wrote the working copy")
+            .noting(Some("shed_lockedit_save writes it to the file".to_owned())))
     }
 }

@@ -61,14 +61,12 @@ impl Operation for LockeditSave {
         let path = edit.path().as_str().to_owned();
         let (size, commit) = edit.save(request.message.as_deref(), request.overwrite)?;
         let message = format!("Saved and unlocked {path}");
-        Ok(Reply::new(
-            Response {
-                zone: zone.name.as_str(),
-                path,
-                size,
-                committed: commit.is_some(),
-            },
-            message,
-        ))
+        let response = Response {
+            zone: zone.name.as_str(),
+            path,
+            size,
+            committed: commit.is_some(),
+        };
+        Ok(Reply::new(response, message))
     }
 }

@@ -123,8 +123,8 @@ impl<T> Reply<T> {
     /// Adds what a caller must know and no field says, and what to do about it. A short answer
     /// has it, and no message.
     #[must_use]
-    pub fn noting<N: Into<Hint>>(mut self, note: Option<N>) -> Self {
-        self.notes.extend(note.map(Into::into));
+    pub fn noting<N: Into<Hint>>(mut self, notes: impl IntoIterator<Item = N>) -> Self {
+        self.notes.extend(notes.into_iter().map(Into::into));
         self
     }
 }

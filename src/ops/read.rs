@@ -320,8 +320,7 @@ impl Reader<'_> {
             failed => format!(", {failed} of which cannot be read"),
         };
         let message = format!("{} lines of {count} files{failed}", data.num_lines);
-        let reply = Reply::new(data, message);
-        Ok(notes.into_iter().map(Some).fold(reply, Reply::noting))
+        Ok(Reply::new(data, message).noting(notes))
     }
 
     /// Reads a file, or as a picture a page of it.

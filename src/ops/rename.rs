@@ -66,12 +66,13 @@ impl Operation for Rename {
         writer
             .rename(&entry, vacancy)?
             .commit(request.message.as_deref(), &default)?;
+        let response = Response {
+            zone: zone.name.as_str(),
+            old_path: old_path.as_str().to_owned(),
+            new_path: new_path.as_str().to_owned(),
+        };
         Ok(Reply::new(
-            Response {
-                zone: zone.name.as_str(),
-                old_path: old_path.as_str().to_owned(),
-                new_path: new_path.as_str().to_owned(),
-            },
+            response,
             format!("Renamed {old_path} to {new_path}"),
         ))
     }

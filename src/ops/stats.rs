@@ -138,16 +138,14 @@ impl Operation for Stats {
                 name: group.name,
             });
         }
-        Ok(Reply::new(
-            Response {
-                uploads: space("uploads"),
-                storage: space("storage"),
-                documents: space("documents"),
-                bin: Some(space("bin")).filter(|bin| bin::has_bin(&core.store) || bin.files > 0),
-                total,
-                groups,
-            },
-            message,
-        ))
+        let response = Response {
+            uploads: space("uploads"),
+            storage: space("storage"),
+            documents: space("documents"),
+            bin: Some(space("bin")).filter(|bin| bin::has_bin(&core.store) || bin.files > 0),
+            total,
+            groups,
+        };
+        Ok(Reply::new(response, message))
     }
 }

@@ -101,15 +101,13 @@ impl Operation for Tree {
                 "; these uploads are removed on {day}: move the files to keep"
             );
         }
-        Ok(Reply::new(
-            Response {
-                tree: drawing.text.trim_end().to_owned(),
-                depth,
-                path: path.display().to_owned(),
-                zone: zone.name.as_str(),
-            },
-            said,
-        ))
+        let response = Response {
+            tree: drawing.text.trim_end().to_owned(),
+            depth,
+            path: path.display().to_owned(),
+            zone: zone.name.as_str(),
+        };
+        Ok(Reply::new(response, said))
     }
 }
 

@@ -145,21 +145,19 @@ impl Operation for Unzip {
         if let Some(encoding) = &encoding {
             message += &guess(encoding);
         }
-        Ok(Reply::new(
-            Response {
-                source: source.display().to_owned(),
-                source_zone: from.name.as_str(),
-                destination: directory.display().to_owned(),
-                destination_zone: zone.name.as_str(),
-                files_count: unpacked.files,
-                files: unpacked.names,
-                truncated,
-                encoding,
-                skipped: unpacked.left_out.named,
-                renamed: unpacked.renamed.named,
-            },
-            message,
-        ))
+        let response = Response {
+            source: source.display().to_owned(),
+            source_zone: from.name.as_str(),
+            destination: directory.display().to_owned(),
+            destination_zone: zone.name.as_str(),
+            files_count: unpacked.files,
+            files: unpacked.names,
+            truncated,
+            encoding,
+            skipped: unpacked.left_out.named,
+            renamed: unpacked.renamed.named,
+        };
+        Ok(Reply::new(response, message))
     }
 }
 

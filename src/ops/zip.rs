@@ -120,18 +120,16 @@ impl Operation for Zip {
         let default = format!("Pack {source} into {zip_path}");
         let size = writer.write(staged, target, None, &default)?.size;
         let message = format!("Packed {} file(s) into {zip_path}", packed.files);
-        Ok(Reply::new(
-            Response {
-                source: source.display().to_owned(),
-                zip_path,
-                files_count: packed.files,
-                size_bytes: size,
-                size_human: human_size(size),
-                empty_dirs_count: packed.empty_directories,
-                skipped: packed.skipped,
-            },
-            message,
-        ))
+        let response = Response {
+            source: source.display().to_owned(),
+            zip_path,
+            files_count: packed.files,
+            size_bytes: size,
+            size_human: human_size(size),
+            empty_dirs_count: packed.empty_directories,
+            skipped: packed.skipped,
+        };
+        Ok(Reply::new(response, message))
     }
 }
 

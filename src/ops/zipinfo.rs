@@ -78,19 +78,18 @@ impl Operation for Zipinfo {
         let encoding = archive.guessed_encoding();
         let said = encoding.as_deref().map(guess).unwrap_or_default();
         let entries = listing.files + listing.directories;
-        Ok(Reply::new(
-            Response {
-                path: path.display().to_owned(),
-                files_count: listing.files,
-                total_size: listing.size,
-                total_size_human: human_size(listing.size),
-                compressed_size: listing.compressed,
-                compression_ratio: space_saved(listing.size, listing.compressed),
-                truncated: listing.entries.len() as u64 != entries,
-                files: listing.entries,
-                encoding,
-            },
-            format!("{} file(s) in {path}{said}", listing.files),
-        ))
+        let response = Response {
+            path: path.display().to_owned(),
+            files_count: listing.files,
+            total_size: listing.size,
+            total_size_human: human_size(listing.size),
+            compressed_size: listing.compressed,
+            compression_ratio: space_saved(listing.size, listing.compressed),
+            truncated: listing.entries.len() as u64 != entries,
+            files: listing.entries,
+            encoding,
+        };
+        let message = format!("{} file(s) in {path}{said}", listing.files);
+        Ok(Reply::new(response, message))
     }
 }

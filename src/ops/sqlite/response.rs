@@ -211,10 +211,7 @@ fn imported(
         });
         data.tables = tables.collect();
     }
-    let reply = Reply::new(data, message);
-    notes
-        .into_iter()
-        .fold(reply, |reply, note| reply.noting(Some(note)))
+    Reply::new(data, message).noting(notes)
 }
 
 /// Columns as in the definition of a table.
