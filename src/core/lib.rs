@@ -3,7 +3,7 @@
 //! It knows no HTTP, no MCP and no async: a transport makes a [`Caller`], an operation asks the
 //! [`Core`] for a zone, and everything that follows is held in order by types:
 //!
-//! 1. [`Store::zone`] opens the caller's zone and returns a [`Zone`]: a handle with rights.
+//! 1. [`Core::zone`] opens the caller's zone and returns a [`Zone`]: a handle with rights.
 //! 2. [`Zone::entry`] and [`Zone::vacancy`] resolve a path to a directory handle and one name;
 //!    from here on nobody holds a path.
 //! 3. [`changes::writer`] takes the write lock. Each method of a [`changes::Writer`] asks policy,

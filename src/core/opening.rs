@@ -8,6 +8,7 @@ use fileshed_registry::TenantCondition;
 use fileshed_runs::{Runs, databases};
 use fileshed_transfer::Transfer;
 use fileshed_types::{Caller, Clock, Error, Settings, ZoneName};
+use fileshed_zones::Zone;
 use fileshed_zones::store::{Hooks, Opening, Store};
 use fileshed_zones::tenant::TenantRoot;
 use fileshed_zones::view::View;
@@ -57,6 +58,26 @@ impl<'a> Deref for CallerView<'a> {
 }
 
 impl Core {
+    /// Returns the caller's zone, ready to use. `zone` and `group` are the parameters of those names.
+    pub fn zone<'a>(
+        &'a self,
+        caller: &'a Caller,
+        zone: &str,
+        group: Option<&str>,
+    ) -> Result<Zone<'a>, Error> {
+        self.store.zone(caller, zone, group)
+    }
+
+    /// Returns a zone of the caller, ready to use; that of `group`, by id or name, if it is a group's.
+    pub fn open_zone<'a>(
+        &'a self,
+        caller: &'a Caller,
+        zone: ZoneName,
+        group: Option<&str>,
+    ) -> Result<Zone<'a>, Error> {
+        self.store.open_zone(caller, zone, group)
+    }
+
     /// Opens the data directory; makes it at the first start, and refuses one in which something
     /// is lost.
     pub fn open(settings: Settings) -> Result<Self, Error> {

@@ -96,7 +96,7 @@ impl FileQuery {
     fn zone<'a>(&self, view: CallerView<'a>, default: &str) -> Result<Zone<'a>, Error> {
         let name = Self::given(self.zone.as_ref()).unwrap_or(default);
         let group = Self::given(self.group.as_ref());
-        view.core.store.zone(view.caller, name, group)
+        view.core.zone(view.caller, name, group)
     }
 
     /// The zone that is named, and the path in it.

@@ -42,7 +42,7 @@ pub(super) fn zone_of<'a>(
     parameter: &'static str,
     address: &ZoneAddress<'_>,
 ) -> Result<Zone<'a>, Error> {
-    let opened = core.store.open_zone(caller, address.zone, address.group);
+    let opened = core.open_zone(caller, address.zone, address.group);
     opened.map_err(|error| {
         let own = error.details().get("your_groups").and_then(Value::as_array);
         let names = own.into_iter().flatten().filter_map(Value::as_str);

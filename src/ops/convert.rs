@@ -80,9 +80,7 @@ impl Operation for Convert {
             return Err(ArgumentError::missing::<Self>("to").into());
         }
         let zone = ZoneName::parse_parameter("zone", &request.zone)?;
-        let zone = core
-            .store
-            .open_zone(caller, zone, request.group.as_deref())?;
+        let zone = core.open_zone(caller, zone, request.group.as_deref())?;
         let conversion = Conversion {
             path: &request.path,
             to: &request.to,

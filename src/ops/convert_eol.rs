@@ -64,9 +64,7 @@ impl Operation for ConvertEol {
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         let ends = line_ends(request.to.as_deref())?;
-        let zone = core
-            .store
-            .open_zone(caller, zone, request.group.as_deref())?;
+        let zone = core.open_zone(caller, zone, request.group.as_deref())?;
         let file = FileWrite {
             zone: &zone,
             operation: Self::ID,

@@ -79,7 +79,6 @@ impl Operation for CreateFile {
         let format = content_format(request.content_format.as_deref())?;
         let mode = write_mode(request.mode.as_deref())?;
         let zone = core
-            .store
             .open_zone(caller, zone, request.group.as_deref())?
             .creating(mode);
         let bytes = match request.file_type {

@@ -61,9 +61,7 @@ impl Operation for Delete {
     type Response = Response;
 
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = core
-            .store
-            .zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = core.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         if request.restore {
             let back = bin::bring_back_path(zone, &path)?;

@@ -75,9 +75,7 @@ impl Operation for Diff {
     }
 
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = core
-            .store
-            .zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = core.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let to_path = request.to_path.as_deref();
         let to_path = to_path.map(|text| zone.path("to_path", text)).transpose()?;

@@ -158,9 +158,7 @@ impl Operation for Exec {
         let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         not_negative("timeout", request.timeout)?;
         not_negative("max_output", request.max_output)?;
-        let zone = core
-            .store
-            .open_zone(caller, zone, request.group.as_deref())?;
+        let zone = core.open_zone(caller, zone, request.group.as_deref())?;
         let ran = command::run(
             &core.runs,
             &zone,

@@ -48,7 +48,7 @@ impl Operation for ForceUnlock {
             (None, Some(_)) => ZoneName::Group,
             (None, None) => return Err(ArgumentError::missing::<Self>("zone").into()),
         };
-        let zone = core.store.open_zone(caller, zone, group)?;
+        let zone = core.open_zone(caller, zone, group)?;
         let path = zone.path_to_change("path", &request.path)?;
         let whose = match lockedit::force_unlock(&zone, &path)? {
             Holder::Caller => "this conversation".to_owned(),

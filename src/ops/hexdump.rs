@@ -65,9 +65,7 @@ impl Operation for Hexdump {
     type Response = Response;
 
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = core
-            .store
-            .zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = core.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let offset = not_negative("offset", request.offset)?.unwrap_or(0);
         let length = at_least("length", request.length, 1, "1 to 4096")?.unwrap_or(LENGTH);

@@ -210,7 +210,7 @@ fn diff(
         },
         ..caller.clone()
     };
-    let zone = core.store.open_zone(&caller, entry.zone, group)?;
+    let zone = core.open_zone(&caller, entry.zone, group)?;
     let mut diffs = String::new();
     for (path, _) in entry.files.iter().take(COMPARED) {
         if shown.left == 0 {

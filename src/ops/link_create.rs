@@ -139,9 +139,7 @@ impl Operation for LinkCreate {
             (None, true) => ZoneName::Uploads,
             (None, false) => return Err(missing("zone").into()),
         };
-        let zone = core
-            .store
-            .open_zone(caller, zone, request.group.as_deref())?;
+        let zone = core.open_zone(caller, zone, request.group.as_deref())?;
         let zone = if request.upload { zone.made()? } else { zone };
         let path = match (request.path.as_deref(), request.upload) {
             (Some(path), _) => path,

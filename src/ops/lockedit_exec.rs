@@ -82,9 +82,7 @@ impl Operation for LockeditExec {
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         not_negative("timeout", request.timeout)?;
-        let zone = core
-            .store
-            .open_zone(caller, zone, request.group.as_deref())?;
+        let zone = core.open_zone(caller, zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
         let line = CommandLine {

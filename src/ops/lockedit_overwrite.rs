@@ -56,9 +56,7 @@ impl Operation for LockeditOverwrite {
     type Response = Response;
 
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = core
-            .store
-            .zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = core.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
         let content = if request.append {

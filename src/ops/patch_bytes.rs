@@ -87,7 +87,6 @@ impl Operation for PatchBytes {
         };
         let mode = write_mode(request.mode.as_deref())?;
         let zone = core
-            .store
             .open_zone(caller, zone, request.group.as_deref())?
             .creating(mode);
         let content = decode(&request.content, format)?;

@@ -106,7 +106,6 @@ impl Operation for PatchText {
         let position = position.transpose()?;
         let mode = write_mode(request.mode.as_deref())?;
         let zone = core
-            .store
             .open_zone(caller, zone, request.group.as_deref())?
             .creating(mode);
         if request.overwrite && request.find.is_some() {

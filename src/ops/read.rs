@@ -119,9 +119,7 @@ impl Operation for Read {
     }
 
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = core
-            .store
-            .zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = core.zone(caller, &request.zone, request.group.as_deref())?;
         let most = core.store.settings.output_of(caller.client) as usize;
         if let Some(encoding) = &request.encoding {
             let format = ContentFormat::of_bytes(encoding)?;

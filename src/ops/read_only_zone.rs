@@ -31,7 +31,7 @@ pub(super) fn with_alternative<O: Operation>(
         return error;
     }
     let is_in = |zone: ZoneName, path: &ZonePath| {
-        let zone = core.store.zone(caller, zone.as_str(), None);
+        let zone = core.open_zone(caller, zone, None);
         zone.is_ok_and(|zone| zone.data.entry(path).is_ok())
     };
     let paths = named

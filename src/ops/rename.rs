@@ -52,9 +52,7 @@ impl Operation for Rename {
     type Response = Response;
 
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = core
-            .store
-            .zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = core.zone(caller, &request.zone, request.group.as_deref())?;
         let old_path = zone.path_to_change("old_path", &request.old_path)?;
         let new_path = zone.path_to_bring("new_path", &request.new_path, zone.name, &old_path)?;
         let writer = changes::writer(&zone, Self::ID)?;

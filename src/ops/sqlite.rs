@@ -190,9 +190,7 @@ impl Operation for Sqlite {
     }
 
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = core
-            .store
-            .zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = core.zone(caller, &request.zone, request.group.as_deref())?;
         let limit = not_negative("limit", request.limit)?;
         let path = request.path.clone();
         let if_exists = request.if_exists.unwrap_or(IfExists::Fail);

@@ -68,9 +68,7 @@ impl Operation for Tree {
     type Response = Response;
 
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = core
-            .store
-            .zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = core.zone(caller, &request.zone, request.group.as_deref())?;
         let text = request.path.as_deref().unwrap_or(".");
         let path = zone.path("path", text).map_err(|error| {
             match whole_zone(text).filter(|_| error.code() == Code::PathStartsWithZone) {

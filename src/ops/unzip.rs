@@ -105,8 +105,8 @@ impl Operation for Unzip {
             Some(name) => ZoneName::parse_parameter("src_zone", name)?,
             None => zone,
         };
-        let zone = core.store.open_zone(caller, zone, group)?;
-        let from = core.store.open_zone(caller, from, group)?;
+        let zone = core.open_zone(caller, zone, group)?;
+        let from = core.open_zone(caller, from, group)?;
         let source = from.path("src", &request.src)?;
         let asked = request.dest.as_deref();
         let asked = asked.map(|dest| zone.path_to_fill("dest", dest));

@@ -68,9 +68,7 @@ impl Operation for Zipinfo {
     type Response = Response;
 
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = core
-            .store
-            .zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = core.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let archive = Archive::open(&zone, &zone.entry(&path)?)?;
         let mut archive = archive.with_encoding(request.encoding.as_deref())?;

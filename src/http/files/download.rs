@@ -68,7 +68,7 @@ impl Download {
         let (core, caller) = (Arc::clone(view.core), view.caller.clone());
         let (zone, path) = (zone.name, path.clone());
         let write_archive = move |writer: &mut dyn io::Write| {
-            let zone = core.store.open_zone(&caller, zone, group.as_deref())?;
+            let zone = core.open_zone(&caller, zone, group.as_deref())?;
             let entry = zone.entry(&path)?;
             PackContent::stream(&[PackContent::of(&zone, &entry)], writer)?;
             Ok(())

@@ -97,9 +97,7 @@ impl Address {
         caller: &'a Caller,
     ) -> Result<Zone<'a>, Error> {
         match self.zone {
-            ZoneName::Group => core
-                .store
-                .open_zone(caller, self.zone, self.group.as_deref()),
+            ZoneName::Group => core.open_zone(caller, self.zone, self.group.as_deref()),
             personal => core.store.zone_as_it_is(caller, personal),
         }
     }
