@@ -129,18 +129,6 @@ diagnostics! {
             hint: format!("give the id of one in `group`: {}", own.join(", ")),
             details: { "parameter": "group", "received": text, "your_groups": listed(own) },
         },
-        /// A group that the caller may know of but is not a member of.
-        #[error("parameter `group`: you are not a member of `{text}`")]
-        NotIn {
-            /// The value received.
-            text: String => ["teams".into(), "sales".into()],
-            /// The groups of the caller.
-            own: Vec<String> = vec!["team".into()],
-        } => {
-            code: GroupAccessDenied,
-            hint: meant(text, own),
-            details: { "parameter": "group", "received": text, "your_groups": listed(own) },
-        },
     }
 }
 

@@ -414,12 +414,6 @@ impl NextCall {
         self.with(parameter, Argument::Given(parameter))
     }
 
-    /// Returns the operation that is called.
-    #[must_use]
-    pub const fn operation(&self) -> &'static str {
-        self.operation
-    }
-
     /// Returns the argument for a parameter.
     #[must_use]
     pub fn argument(&self, parameter: &str) -> Option<&Argument> {

@@ -116,10 +116,10 @@ impl HintSurface for CompactSurface {
     }
 
     fn call(&self, call: &NextCall) -> String {
-        let name = self.name(call.operation());
+        let name = self.name(call.operation);
         match call.argument("path") {
             _ if matches!(name, "history" | "undo") => {
-                call.to_string().replacen(call.operation(), name, 1)
+                call.to_string().replacen(call.operation, name, 1)
             }
             Some(Argument::Value(path)) => format!("{name}(path={path})"),
             _ => name.to_owned(),

@@ -120,7 +120,7 @@ impl HintSurface for TerminalTools<'_> {
     fn call(&self, call: &NextCall) -> String {
         let root = self.root(call);
         let path = below(&root, call.text("path").unwrap_or("."));
-        match call.operation() {
+        match call.operation {
             "shed_tree" => format!("list_files(directory={})", quoted(&path)),
             "shed_delete" => run(&format!("rm -r {}", word(&path)), None),
             "shed_copy" => {
