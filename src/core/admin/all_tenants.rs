@@ -19,8 +19,7 @@ use fileshed_zones::zone::{SharedZone, Zone, expect_write_scope};
 use serde::Serialize;
 
 /// Totals of a cleanup of all other tenants.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct CleanupCounts {
     /// Users whose zones were looked at.
     pub users: u64,

@@ -11,8 +11,7 @@ use fileshed_zones::zone::{Zone, ZonePath, is_git_name};
 use serde::Serialize;
 
 /// One file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct SharedFile {
     /// Path inside the group.
     pub path: String,
@@ -22,7 +21,7 @@ pub struct SharedFile {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// Write mode: group, owner or `owner_ro` (nobody).
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    #[schema(value_type = String)]
     pub mode: WriteMode,
 }
 

@@ -72,8 +72,7 @@ impl<'a> SearchRoot<'a> {
 }
 
 /// The kinds of entries that a search looks at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Wanted {
     /// Only files.

@@ -212,8 +212,7 @@ pub struct CsvImport {
 
 names! {
     /// Action of an import if the table exists.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
     #[serde(rename_all = "lowercase")]
     pub enum IfExists {
         /// Refuse.
@@ -361,8 +360,7 @@ pub struct ImportedTable {
 }
 
 /// Details of how a CSV file was read.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ImportInfo {
     /// Character between the fields.
     pub detected_delimiter: String,
@@ -371,11 +369,11 @@ pub struct ImportInfo {
     /// `true` if the first row names the columns.
     pub has_header: bool,
     /// SQLite type of each column, in the order of the file.
-    #[cfg_attr(feature = "schema", schema(value_type = BTreeMap<String, String>))]
+    #[schema(value_type = BTreeMap<String, String>)]
     pub column_types: Map<String, Value>,
     /// Header of each column whose name differs from it.
     #[serde(skip_serializing_if = "Map::is_empty", default)]
-    #[cfg_attr(feature = "schema", schema(value_type = BTreeMap<String, String>, required = false))]
+    #[schema(value_type = BTreeMap<String, String>, required = false)]
     pub headers: Map<String, Value>,
     /// Rows with too few fields.
     pub rows_padded: u64,

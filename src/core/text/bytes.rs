@@ -26,8 +26,8 @@ pub(super) fn word<T>(
 
 names! {
     /// Notation of bytes in a `content` parameter.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, utoipa::ToSchema)]
+    #[schema(rename_all = "lowercase")]
     pub enum ContentFormat {
         /// Two digits a byte: `48656c6c6f`, `48 65 6c`, `0x48, 0x65` or `\x48\x65`.
         Hex = "hex",
@@ -146,8 +146,8 @@ fn decode_base64(content: &str) -> Result<Vec<u8>, TextError> {
 
 names! {
     /// Position of an edit of bytes.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, utoipa::ToSchema)]
+    #[schema(rename_all = "lowercase")]
     pub enum BytePosition {
         /// Behind everything.
         End = "end",

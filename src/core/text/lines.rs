@@ -54,8 +54,8 @@ pub(super) fn around(text: &[u8], place: &Range<usize>) -> Range<usize> {
 
 names! {
     /// Kind of line ends.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, utoipa::ToSchema)]
+    #[schema(rename_all = "lowercase")]
     pub enum LineEnds {
         /// With LF.
         Unix = "unix",

@@ -35,11 +35,10 @@ impl GroupId {
 }
 
 /// One group.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Group {
     /// Id of the group.
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    #[schema(value_type = String)]
     pub id: GroupId,
     /// Name of the group, also accepted in the parameter `group`.
     pub name: String,
@@ -50,8 +49,7 @@ pub struct Group {
 }
 
 /// A member of the group.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Member {
     /// Id of the user.
     pub id: String,

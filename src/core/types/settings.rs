@@ -78,8 +78,7 @@ names! {
     }
 
     /// The members who may write a file of a group.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, utoipa::ToSchema)]
     #[serde(rename_all = "lowercase")]
     pub enum WriteMode {
         /// Its owner.

@@ -16,8 +16,7 @@ const ATTEMPTS: usize = 8;
 const SHOWN: usize = 5;
 
 /// Text to replace.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 pub struct EditFile {
     /// File
     pub path: String,

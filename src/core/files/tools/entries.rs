@@ -9,8 +9,7 @@ use crate::provider::{Page, ProviderError};
 use crate::{Metadata, path};
 
 /// The directory.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 pub struct ListFiles {
     /// Directory
     pub path: Option<String>,
@@ -30,8 +29,7 @@ pub struct ListAnswer {
 }
 
 /// The file.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 pub struct StatFile {
     /// File or directory
     pub path: String,
@@ -48,8 +46,7 @@ pub struct StatAnswer {
 }
 
 /// Entry to remove.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 pub struct RemoveFile {
     /// File, or directory and contents
     pub path: String,
@@ -65,8 +62,7 @@ pub struct RemoveAnswer {
 }
 
 /// The file.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 pub struct OutputFile {
     /// File
     pub path: String,

@@ -14,8 +14,7 @@ use crate::path;
 const LENGTH: usize = 1024;
 
 /// Names to look for.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 pub struct GlobSearch {
     /// Like **/*.md or src/*.{js,ts}
     pub pattern: String,

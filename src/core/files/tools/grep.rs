@@ -21,8 +21,7 @@ const LENGTH: usize = 4096;
 const LINE: usize = 500;
 
 /// Kind of the results of a search.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputMode {
     /// The files.
@@ -35,8 +34,7 @@ pub enum OutputMode {
 }
 
 /// Lines to look for.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 pub struct GrepSearch {
     /// Text
     pub pattern: String,
@@ -47,7 +45,7 @@ pub struct GrepSearch {
     /// Any case
     pub case_insensitive: Option<bool>,
     /// Kind of results
-    #[cfg_attr(feature = "schema", schema(inline))]
+    #[schema(inline)]
     pub output_mode: Option<OutputMode>,
     /// pattern is a regular expression
     pub is_regex: Option<bool>,

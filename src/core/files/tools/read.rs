@@ -19,8 +19,7 @@ use crate::provider::{FileBytes, ProviderError};
 const PIECE: u64 = 1 << 20;
 
 /// File to read.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 pub struct ReadFile {
     /// File
     pub path: String,
@@ -31,7 +30,7 @@ pub struct ReadFile {
     /// First character of the first line
     pub column: Option<i64>,
     /// base64: bytes, not lines
-    #[cfg_attr(feature = "schema", schema(inline))]
+    #[schema(inline)]
     pub encoding: Option<ContentEncoding>,
 }
 

@@ -11,8 +11,7 @@ use crate::path;
 use crate::provider::Write;
 
 /// Encoding of a content.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
 pub enum ContentEncoding {
     /// As text.
     #[default]
@@ -24,15 +23,14 @@ pub enum ContentEncoding {
 }
 
 /// The file.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 pub struct WriteFile {
     /// File; directories are made
     pub path: String,
     /// The whole content
     pub content: String,
     /// base64 for bytes
-    #[cfg_attr(feature = "schema", schema(inline))]
+    #[schema(inline)]
     pub encoding: Option<ContentEncoding>,
     /// Type, if the name does not tell it
     pub mime_type: Option<String>,

@@ -7,8 +7,8 @@ use crate::bytes::word;
 
 names! {
     /// Position of an edit's content.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, utoipa::ToSchema)]
+    #[schema(rename_all = "lowercase")]
     pub enum Position {
         /// Behind everything.
         End = "end",

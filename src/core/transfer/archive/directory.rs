@@ -72,8 +72,7 @@ pub struct Listing {
 }
 
 /// One entry.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct ArchiveMember {
     /// Path inside the archive.
     pub name: String,
@@ -118,8 +117,7 @@ pub(super) enum ItemKind {
 }
 
 /// An entry that is unpacked under another name.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct RenamedItem {
     /// Path inside the archive.
     pub from: String,
