@@ -3,6 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::plan::CommandContext;
+use fileshed_text::cut;
 use fileshed_types::NextCall;
 
 /// The longest part of a value that an answer repeats.
@@ -133,10 +134,7 @@ fn is_scheme(text: &str) -> bool {
 
 /// Returns a value as an answer repeats it.
 pub(super) fn shown(text: &str) -> String {
-    if text.chars().count() <= SHOWN {
-        return text.to_owned();
-    }
-    text.chars().take(SHOWN).chain("…".chars()).collect()
+    cut(text, SHOWN)
 }
 
 /// Returns a call of a command in the form that hints use.

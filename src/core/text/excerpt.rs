@@ -76,7 +76,9 @@ pub fn beginning(text: &str) -> String {
     cut(text, BEGINNING)
 }
 
-fn cut(text: &str, characters: usize) -> String {
+/// Returns the first characters of a text; an ellipsis stands for the others.
+#[must_use]
+pub fn cut(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

@@ -32,7 +32,7 @@ pub use comparison::{ComparedLine, Comparison, Hunk, Segment, compare, readable}
 pub use edit::{Edited, Leniency, Position, TextEdit, addition, substitute};
 pub use encoding::{Encoding, EncodingEvidence, is_pdf};
 pub use error::TextError;
-pub use excerpt::beginning;
+pub use excerpt::{beginning, cut};
 pub use file_names::{NameEncoding, NameEvidence};
 pub use line_ends::{ConversionError, LineEndCount, converted};
 pub use line_range::{LineRange, LineRequest, SelectedLines, count_lines};

@@ -1,5 +1,6 @@
 //! Failures of arguments with which an operation cannot run, and their hints.
 
+use fileshed_core::text::cut;
 use fileshed_core::{Hint, NextCall, Repeat, diagnostics};
 use serde_json::Value;
 
@@ -41,11 +42,7 @@ impl ReceivedValue {
             Value::Array(_) => "list",
             Value::Object(_) => "object",
         };
-        let mut shown: String = value.to_string();
-        if let Some((end, _)) = shown.char_indices().nth(Self::SHOWN_CHARACTERS) {
-            shown.truncate(end);
-            shown.push('…');
-        }
+        let shown = cut(&value.to_string(), Self::SHOWN_CHARACTERS);
         Self { shown, kind }
     }
 }

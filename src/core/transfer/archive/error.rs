@@ -5,6 +5,7 @@ use zip::result::ZipError;
 use super::own_directory::own_directory;
 use super::{MOST_BYTES, MOST_ENTRIES, MOST_TIMES};
 use fileshed_storage::DiskError;
+use fileshed_text::cut;
 use fileshed_types::size::human_size;
 use fileshed_types::{Code, Error, Hint, NextCall, diagnostics};
 use fileshed_zones::zone::{ZoneName, ZonePath};
@@ -373,16 +374,12 @@ impl ArchiveOrigin {
 
     /// Returns the failure of an archive whose entry of that name has a fault.
     pub(super) fn entry(&self, name: &str, fault: EntryFault) -> Error {
-        let mut entry = name.replace(char::is_control, "\u{fffd}");
-        if let Some((end, _)) = entry.char_indices().nth(SHOWN_CHARACTERS) {
-            entry.truncate(end);
-            entry.push('…');
-        }
+        let entry = name.replace(char::is_control, "\u{fffd}");
         let archive = self.path.clone();
         self.explain(ArchiveError::Entry {
             archive,
             zone: self.zone,
-            entry,
+            entry: cut(&entry, SHOWN_CHARACTERS),
             fault,
         })
     }
