@@ -94,12 +94,7 @@ impl Workbook {
         from: u64,
         part: &mut PartBuilder,
     ) -> Result<(), DatabaseError> {
-        let grid = self
-            .grid(name)
-            .map_err(|error| DatabaseError::CsvUnreadable {
-                line: None,
-                reason: format!("it cannot be read as a spreadsheet: {error}"),
-            })?;
+        let grid = self.grid(name)?;
         let letters = grid.columns().map(column_letters);
         part.columns(letters);
         let top = grid.first.map_or(0, |first| u64::from(first.0));
@@ -126,11 +121,7 @@ impl Workbook {
         truths: [&str; 2],
         csv: &mut File,
     ) -> Result<(u64, Vec<String>), DatabaseError> {
-        let unread = |error: Error| DatabaseError::CsvUnreadable {
-            line: None,
-            reason: format!("it cannot be read as a spreadsheet: {error}"),
-        };
-        let grid = self.grid(name).map_err(unread)?;
+        let grid = self.grid(name)?;
         let mut writer = ::csv::Writer::from_writer(BufWriter::new(&mut *csv));
         let (mut count, mut filled) = (0, 0);
         let mut unsaved: Vec<String> = Vec::new();
@@ -156,7 +147,7 @@ impl Workbook {
             writer.flush()?;
             Ok(())
         };
-        write().map_err(unread)?;
+        write()?;
         drop(writer);
         csv.rewind()?;
         let mut notes = Vec::new();
@@ -173,6 +164,15 @@ impl Workbook {
             ));
         }
         Ok((count, notes))
+    }
+}
+
+impl From<Error> for DatabaseError {
+    fn from(error: Error) -> Self {
+        Self::CsvUnreadable {
+            line: None,
+            reason: format!("it cannot be read as a spreadsheet: {error}"),
+        }
     }
 }
 
