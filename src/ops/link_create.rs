@@ -188,11 +188,12 @@ impl Operation for LinkCreate {
             return Ok(reply_of(file, attached || is_shown, is_picture));
         }
         let terms = LinkTerms {
-            hours: request.expires_hours,
             password: request.password.map(Secret::new),
             downloads: request.downloads,
         };
-        let link = core.transfer.create_link(&zone, &path, purpose, &terms)?;
+        let transfer = &core.transfer;
+        let age = transfer.link_age(request.expires_hours)?;
+        let link = transfer.create_link(&zone, &path, purpose, age, &terms)?;
         let upload = purpose == Purpose::Upload;
         // A picture in an answer would ask for the password, or use the link up.
         let is_picture = is_picture && !link.is_guarded();

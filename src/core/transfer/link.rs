@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::link_key::{ID_BYTES, LinkToken};
+use crate::link_key::{ID_BYTES, LinkKey, LinkToken};
 use crate::link_terms::{
-    LinkChange, LinkProof, LinkState, LinkTerms, expect_limit, hash_of, is_password_of,
+    LinkChange, LinkProof, LinkState, LinkTerms, ProofKey, expect_limit, hash_of, is_password_of,
 };
 use crate::transfer::Transfer;
 use fileshed_registry::LinkRow;
@@ -117,20 +117,8 @@ impl Transfer {
         !self.store.public_url().is_empty()
     }
 
-    /// Makes a link to what is at `path`, which ends at the latest when `link_expiry_hours` are over.
-    pub fn create_link(
-        &self,
-        zone: &Zone<'_>,
-        path: &ZonePath,
-        purpose: Purpose,
-        terms: &LinkTerms,
-    ) -> Result<Link, Error> {
-        let age = self.age(terms.hours)?;
-        self.add_link(zone, path, purpose, age, terms)
-    }
-
-    /// Returns the time after which a link ends.
-    fn age(&self, hours: Option<u64>) -> Result<Duration, LinkError> {
+    /// Returns the time after which a link ends by itself: so many hours, or else as many as it may have.
+    pub fn link_age(&self, hours: Option<u64>) -> Result<Duration, LinkError> {
         let most = self.store.settings.link_expiry_hours;
         match hours {
             Some(given) if !(1..=most).contains(&given) => Err(LinkError::Hours { given, most }),
@@ -138,18 +126,8 @@ impl Transfer {
         }
     }
 
-    /// Makes a link without other terms that ends by itself after this time.
-    pub fn create_link_for(
-        &self,
-        zone: &Zone<'_>,
-        path: &ZonePath,
-        purpose: Purpose,
-        age: Duration,
-    ) -> Result<Link, Error> {
-        self.add_link(zone, path, purpose, age, &LinkTerms::default())
-    }
-
-    fn add_link(
+    /// Makes a link to what is at `path`, which ends by itself after this time.
+    pub fn create_link(
         &self,
         zone: &Zone<'_>,
         path: &ZonePath,
@@ -234,7 +212,7 @@ impl Transfer {
             return Err(unknown().into());
         }
         if change.hours.is_some() {
-            let age = self.age(change.hours)?;
+            let age = self.link_age(change.hours)?;
             row.signed_until.get_or_insert(row.expires_at);
             row.expires_at = end_after(now, age);
         }
@@ -265,13 +243,13 @@ impl Transfer {
     #[must_use]
     pub fn prove(&self, proof: LinkProof, link: &Link) -> Secret {
         let until = self.seconds().saturating_add(proof.age().as_secs());
-        self.proof_key.sign(proof, link.state(), until)
+        self.proof_key().sign(proof, link.state(), until)
     }
 
     /// Returns `true` if `text` proves that a browser has met a term of a link.
     #[must_use]
     pub fn is_proven(&self, proof: LinkProof, link: &Link, text: &Secret) -> bool {
-        let until = self.proof_key.verify(proof, link.state(), text);
+        let until = self.proof_key().verify(proof, link.state(), text);
         until.is_some_and(|until| self.seconds() < until)
     }
 
@@ -279,9 +257,17 @@ impl Transfer {
     #[must_use]
     pub fn was_proven(&self, link: &Link, text: &Secret) -> bool {
         let until = self
-            .proof_key
+            .proof_key()
             .verify(LinkProof::Password, link.state(), text);
         until.is_some()
+    }
+
+    fn link_key(&self) -> LinkKey {
+        LinkKey::of(&self.store.pepper)
+    }
+
+    fn proof_key(&self) -> ProofKey {
+        ProofKey::of(&self.store.pepper)
     }
 
     fn seconds(&self) -> u64 {
@@ -291,14 +277,14 @@ impl Transfer {
     /// The id of the link with this address: short answers tell the address alone.
     fn link_id_at(&self, address: &str) -> Option<String> {
         let (_, token) = address.rsplit_once("/links/")?;
-        let token = self.link_key.verify(token.trim_end_matches([')', '/']))?;
+        let token = self.link_key().verify(token.trim_end_matches([')', '/']))?;
         Some(hex::encode(token.id))
     }
 
     /// The link that a token stands for; one failure for all that stand for none.
     pub fn open_link(&self, token: &str) -> Result<Link, Error> {
         let gone = || LinkError::Gone;
-        let token = self.link_key.verify(token).ok_or_else(gone)?;
+        let token = self.link_key().verify(token).ok_or_else(gone)?;
         let now = self.store.clock.now().as_second();
         let row = self.store.registry.link(&hex::encode(token.id))?;
         let row =
@@ -318,7 +304,7 @@ impl Transfer {
         let mut id = [0; ID_BYTES];
         hex::decode_to_slice(&row.id, &mut id).ok()?;
         let expires_at = signed_end(&row)?;
-        let token = self.link_key.sign(LinkToken { id, expires_at });
+        let token = self.link_key().sign(LinkToken { id, expires_at });
         let user = match row.user {
             Some(user) => Some(UserId::parse(&user).ok()?),
             None => None,
@@ -542,6 +528,7 @@ mod tests {
                 &zone,
                 &ZonePath::root(),
                 Purpose::Upload,
+                transfer.link_age(None)?,
                 &LinkTerms::default(),
             )?;
             let token = link.url.rsplit('/').next().unwrap_or_default();
@@ -571,6 +558,7 @@ mod tests {
                 &zone,
                 &ZonePath::root(),
                 Purpose::Upload,
+                timings::hours(1),
                 &LinkTerms::default(),
             );
             link.expect("a link").url

@@ -27,12 +27,6 @@ pub(crate) struct LinkToken {
 /// The key that signs links: made from the pepper, and of no use for anything else.
 pub(crate) struct LinkKey([u8; 32]);
 
-impl std::fmt::Debug for LinkKey {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("LinkKey(…)")
-    }
-}
-
 impl LinkKey {
     pub(crate) fn of(pepper: &Pepper) -> Self {
         Self(pepper.key("links"))

@@ -31,8 +31,6 @@ const MAC_BYTES: usize = 32;
 /// Terms of a new link.
 #[derive(Clone, Debug, Default)]
 pub struct LinkTerms {
-    /// Hours after which it ends; `None` for the longest time.
-    pub hours: Option<u64>,
     /// The password that opens it; `None` if none is needed.
     pub password: Option<Secret>,
     /// The number of downloads after which it is used up; `None` for any number.
@@ -141,12 +139,6 @@ pub(crate) struct LinkState<'l> {
 
 /// The key that signs proofs.
 pub(crate) struct ProofKey([u8; 32]);
-
-impl std::fmt::Debug for ProofKey {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("ProofKey(…)")
-    }
-}
 
 impl ProofKey {
     pub(crate) fn of(pepper: &Pepper) -> Self {

@@ -7,8 +7,6 @@ use fileshed_types::{Caller, Error};
 use fileshed_zones::store::Store;
 
 use crate::attachment_cache::AttachmentCache;
-use crate::link_key::LinkKey;
-use crate::link_terms::ProofKey;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
 
 /// Everything that moves between zones and the world.
@@ -16,10 +14,6 @@ use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
 pub struct Transfer {
     pub(crate) store: Arc<Store>,
     limiter: TransferLimiter,
-    /// The key that signs links.
-    pub(crate) link_key: LinkKey,
-    /// The key that signs what browsers show of links.
-    pub(crate) proof_key: ProofKey,
     /// Files that are attached to conversations, as far as they are known.
     pub(crate) attachments: AttachmentCache,
 }
@@ -30,8 +24,6 @@ impl Transfer {
     pub fn new(store: Arc<Store>) -> Self {
         Self {
             limiter: TransferLimiter::new(&store.settings, &store.limiter),
-            link_key: LinkKey::of(&store.pepper),
-            proof_key: ProofKey::of(&store.pepper),
             attachments: AttachmentCache::default(),
             store,
         }

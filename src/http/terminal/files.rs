@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use fileshed_core::archive::PackContent;
 use fileshed_core::comparison::Side;
 use fileshed_core::link::Purpose;
+use fileshed_core::link_terms::LinkTerms;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::storage::Entry;
 use fileshed_core::text::{Encoding, with_references};
@@ -129,7 +130,8 @@ pub(super) fn download_link(view: CallerView<'_>, request: &PathRequest) -> Resu
 
 fn link(view: CallerView<'_>, found: &Resolved<'_>, purpose: Purpose) -> Result<Value, Error> {
     let transfer = &view.core.transfer;
-    let link = transfer.create_link_for(&found.zone, &found.path, purpose, AGE);
+    let terms = LinkTerms::default();
+    let link = transfer.create_link(&found.zone, &found.path, purpose, AGE, &terms);
     let url = link.map_err(|error| found.explain(error))?.url;
     Ok(json!({"url": url}))
 }
