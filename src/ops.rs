@@ -150,7 +150,6 @@ pub static OPERATIONS: &[OperationTool] = &[
 ];
 
 /// The operation of that name.
-#[must_use]
 pub fn find(id: &str) -> Option<&'static OperationTool> {
     OPERATIONS.iter().find(|entry| entry.id == id)
 }

@@ -55,19 +55,16 @@ pub trait Operation: Sized + 'static {
     const ACCESS: FileAccess = FileAccess::Read;
 
     /// Its effect on the file if it is called with these arguments.
-    #[must_use]
     fn access(_arguments: &Map<String, Value>) -> FileAccess {
         Self::ACCESS
     }
 
     /// Returns `true` if a call may be made in a zone that was not named, because it only reads there.
-    #[must_use]
     fn is_harmless(_arguments: &Map<String, Value>) -> bool {
         Self::EFFECT.reads_only
     }
 
     /// Returns the most bytes of its answer to these arguments, if it can be large.
-    #[must_use]
     fn answer_max(_settings: &Settings, _arguments: &Map<String, Value>) -> u64 {
         0
     }

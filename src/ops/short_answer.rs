@@ -26,7 +26,6 @@ pub enum Keep {
 
 impl Keep {
     /// The field.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Always(name)
@@ -76,7 +75,6 @@ pub(super) fn success(
 }
 
 /// Returns the short form of a failure: code, message and hint, and the details that are in neither.
-#[must_use]
 pub fn failure(error: &Error, hint: &str) -> Value {
     let mut told = json!({
         "code": error.code().as_str(),

@@ -128,13 +128,11 @@ impl<C> Tool<C> {
     }
 
     /// Returns `true` if clients with this toolset are offered it.
-    #[must_use]
     pub fn is_in(&self, toolset: Toolset) -> bool {
         toolset == Toolset::All || self.core
     }
 
     /// Address for clients with this toolset: it tells which operations they know.
-    #[must_use]
     pub fn path(&self, toolset: Toolset) -> String {
         match toolset {
             Toolset::All => format!("/{}", self.id),
@@ -143,7 +141,6 @@ impl<C> Tool<C> {
     }
 
     /// Returns `true` if it has the parameter `group`.
-    #[must_use]
     pub fn takes_group(&self) -> bool {
         self.has_parameter("group")
     }
@@ -311,7 +308,6 @@ fn finished<O: Operation>(
 }
 
 /// The operations of a toolset, as hints name them.
-#[must_use]
 pub fn offered(toolset: Toolset) -> impl HintSurface {
     Tools(move |id: &str| find(id).is_some_and(|entry| entry.is_in(toolset)))
 }

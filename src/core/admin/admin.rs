@@ -18,7 +18,6 @@ pub struct Admin {
 
 impl Admin {
     /// Administers a data directory and everything that works on it.
-    #[must_use]
     pub fn new(
         store: Arc<Store>,
         runs: Arc<Runs>,

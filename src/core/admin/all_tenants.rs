@@ -187,7 +187,6 @@ impl Admin {
 
 impl CleanupCounts {
     /// Returns `true` if nothing was cleaned.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         let found = self.expired_locks
             + self.corrupted_locks

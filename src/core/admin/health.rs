@@ -42,7 +42,6 @@ pub struct Check {
 
 impl Check {
     /// A check of this name, and what it found.
-    #[must_use]
     pub fn new(name: &str, state: CheckState, text: impl Into<String>) -> Self {
         Self {
             name: name.to_owned(),
@@ -64,7 +63,6 @@ impl Check {
     }
 
     /// Why a store cannot be opened. That nobody has made one yet is no failure.
-    #[must_use]
     pub fn of_store(error: &Error) -> Self {
         let state = match error.cause() {
             Some(StoreError::None) => CheckState::Warning,
@@ -106,7 +104,6 @@ names! {
 
 impl Admin {
     /// Returns the separation of users whose commands run on this server.
-    #[must_use]
     pub fn isolation(&self) -> Isolation {
         match self.sandbox() {
             Sandbox::Off => Isolation::NoCommands,
@@ -119,7 +116,6 @@ impl Admin {
     }
 
     /// Returns how commands are confined on this server.
-    #[must_use]
     pub fn sandbox(&self) -> Sandbox {
         match (
             self.runs.confinement().enforced(),
@@ -132,20 +128,17 @@ impl Admin {
     }
 
     /// Returns `true` if commands have namespaces of their own for files and processes.
-    #[must_use]
     pub fn has_namespaces(&self) -> bool {
         self.runs.confinement().has_namespaces()
     }
 
     /// Returns `true` if the kernel counts the resources of each user's commands apart, and not together as
     /// the server's.
-    #[must_use]
     pub fn separates_accounts(&self) -> bool {
         self.runs.confinement().separates_accounts().is_ok()
     }
 
     /// Looks at everything that the store depends on.
-    #[must_use]
     pub fn check(&self) -> Vec<Check> {
         [self.check_registry(), self.check_data()]
             .into_iter()
@@ -194,7 +187,6 @@ impl Admin {
 
     /// Looks for histories that were damaged. It looks into every tenant, so it is for people who
     /// ask, not for probes.
-    #[must_use]
     pub fn check_histories(&self) -> Check {
         let kept = match self.histories_set_aside() {
             Ok(kept) => kept,
@@ -250,7 +242,6 @@ impl Admin {
     }
 
     /// Looks at the registry.
-    #[must_use]
     pub fn check_registry(&self) -> Check {
         match self.store.registry.ping() {
             // SQLite goes on with a file that has lost its name, and all of it ends with the server.

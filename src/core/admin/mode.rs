@@ -22,7 +22,6 @@ names! {
 
 impl WorkspaceMode {
     /// Returns the mode for a caller.
-    #[must_use]
     pub fn of(caller: &Caller) -> Self {
         match caller.user {
             Some(_) => Self::Isolated,
@@ -44,7 +43,6 @@ pub struct WorkspaceReport {
 
 impl WorkspaceReport {
     /// Returns the report for a call without a user, if one is required.
-    #[must_use]
     pub fn refused() -> Self {
         Self {
             mode: WorkspaceMode::Refused,
@@ -54,7 +52,6 @@ impl WorkspaceReport {
     }
 
     /// Returns `true` if nobody has to say who calls.
-    #[must_use]
     pub fn auto_login(&self) -> bool {
         self.mode == WorkspaceMode::Shared
     }
@@ -62,7 +59,6 @@ impl WorkspaceReport {
 
 impl Admin {
     /// Returns the report for a caller whose files the compact tools see below `workspace`.
-    #[must_use]
     pub fn workspace_report(&self, caller: &Caller, workspace: &ZonePath) -> WorkspaceReport {
         let root = self.workspace_name(workspace);
         let opened = match self
@@ -86,7 +82,6 @@ impl Admin {
 
     /// Returns the path by which the compact tools name `workspace`, the directory of a caller's files that
     /// they see.
-    #[must_use]
     pub fn workspace_name(&self, workspace: &ZonePath) -> String {
         let root = self.files.root();
         if workspace.is_root() {
@@ -98,7 +93,6 @@ impl Admin {
 }
 
 /// Why the workspace that is called `root` cannot be used.
-#[must_use]
 pub fn unusable(error: &Error, root: &str) -> String {
     let setting = error.details().get("setting");
     match (

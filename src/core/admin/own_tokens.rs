@@ -38,7 +38,6 @@ impl Admin {
 
     /// `true` if the caller may make tokens: a user who signed in neither with a token nor with a link of
     /// an operation.
-    #[must_use]
     pub fn may_make_tokens(&self, caller: &Caller) -> bool {
         caller.user.is_some() && caller.token.is_none() && !caller.delegated
     }

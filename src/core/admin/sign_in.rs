@@ -63,7 +63,6 @@ impl Admin {
 
     /// Returns the principal of a valid personal token without blocking; `None` if that would block, for
     /// instance because the chat host may have to be asked.
-    #[must_use]
     pub fn principal_of_token_at_once(&self, secret: &str) -> Option<Principal> {
         if self.store.chat_host().is_some() {
             return None;

@@ -57,7 +57,6 @@ pub struct TextBuilder {
 
 impl TextBuilder {
     /// No text yet, and room for so many bytes.
-    #[must_use]
     pub fn new(most: usize) -> Self {
         Self {
             most,
@@ -69,7 +68,6 @@ impl TextBuilder {
     }
 
     /// Returns `true` if no more text is taken.
-    #[must_use]
     pub fn is_full(&self) -> bool {
         self.truncated
     }
@@ -210,7 +208,6 @@ impl TextBuilder {
     }
 
     /// The lines that are more than text, each with its number from 0.
-    #[must_use]
     pub fn roles(&self) -> Vec<(usize, LineRole)> {
         let (mut line, mut seen) = (0, 0);
         let roles = self.roles.iter().map(|&(at, role)| {
@@ -224,7 +221,6 @@ impl TextBuilder {
     }
 
     /// The text, and whether something is missing at its end.
-    #[must_use]
     pub fn finish(mut self) -> (String, bool) {
         let kept = self.content.trim_end().len();
         self.content.truncate(kept);

@@ -35,13 +35,11 @@ struct MemoryNode {
 
 impl MemoryProvider {
     /// No files, with the times of this clock.
-    #[must_use]
     pub fn new(clock: Clock) -> Self {
         Self::within(clock, Arc::default())
     }
 
     /// The same, taking no more than a limit allows, which others may share.
-    #[must_use]
     pub fn within(clock: Clock, limit: Arc<MemoryLimit>) -> Self {
         Self {
             clock,
@@ -312,7 +310,6 @@ impl Default for MemoryLimit {
 
 impl MemoryLimit {
     /// A budget of so many bytes, which names and metadata count against too.
-    #[must_use]
     pub fn new(most: u64) -> Self {
         Self {
             most,
@@ -321,13 +318,11 @@ impl MemoryLimit {
     }
 
     /// Most bytes.
-    #[must_use]
     pub fn most(&self) -> u64 {
         self.most
     }
 
     /// Bytes that are taken now.
-    #[must_use]
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }

@@ -41,13 +41,11 @@ pub struct Metadata {
 
 impl Metadata {
     /// Returns `true` if it is a directory.
-    #[must_use]
     pub fn is_directory(&self) -> bool {
         self.kind == EntryType::Directory
     }
 
     /// The type of a file: the one that it was written with, else the one of its name.
-    #[must_use]
     pub fn mime_type(&self) -> Option<String> {
         if self.is_directory() {
             return None;

@@ -336,7 +336,6 @@ pub struct Named {
 
 impl Named {
     /// Returns `true` if it is a directory.
-    #[must_use]
     pub fn is_directory(&self) -> bool {
         self.kind == EntryType::Directory
     }

@@ -70,13 +70,11 @@ pub struct Files<'p> {
 
 impl<'p> Files<'p> {
     /// The tools on what this provider stores.
-    #[must_use]
     pub fn new(provider: &'p dyn Provider, limits: ToolLimits) -> Self {
         Self::below(provider, ZonePath::root(), limits)
     }
 
     /// The tools on what is below one directory of a provider.
-    #[must_use]
     pub fn below(provider: &'p dyn Provider, root: ZonePath, limits: ToolLimits) -> Self {
         Self {
             provider,
@@ -174,7 +172,6 @@ fn is_binary(bytes: &[u8]) -> bool {
 
 impl ToolError {
     /// A failure of a provider in the words of the tools, for a path as it was given.
-    #[must_use]
     pub fn of_provider(given: &str, error: ProviderError) -> Error {
         let path = given.to_owned();
         match error {

@@ -192,7 +192,6 @@ pub(crate) fn instead(name: &str) -> Option<Hint> {
 }
 
 /// Returns the advice to a line of a terminal that names a program which is no use there.
-#[must_use]
 pub fn instead_in_terminal(name: &str) -> Option<&'static str> {
     entry(&format!("${name}"))
 }

@@ -90,7 +90,6 @@ pub struct CommandPlan {
 impl CommandPlan {
     /// The plan of a program without a rule, whose arguments nobody understands: it may do whatever
     /// the kernel lets it.
-    #[must_use]
     pub fn unjudged(name: &'static str, arguments: &[String], changes: bool) -> Self {
         Self {
             command: name,

@@ -222,7 +222,6 @@ pub(super) struct SyntaxPart {
 
 impl CommandRule {
     /// Returns `true` if the server does it itself, without a program.
-    #[must_use]
     pub const fn is_built_in(&self) -> bool {
         self.package.is_empty()
     }

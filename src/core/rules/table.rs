@@ -47,7 +47,6 @@ static TEXT: LazyLock<String> = LazyLock::new(|| {
 static TABLE: LazyLock<Vec<CommandRule>> = LazyLock::new(|| read().unwrap_or_default());
 
 /// Every command that any zone offers.
-#[must_use]
 pub fn commands() -> &'static [CommandRule] {
     &TABLE
 }
@@ -58,7 +57,6 @@ pub(super) fn rule_of(command: &str) -> Option<&'static CommandRule> {
 }
 
 /// The Debian package that has the program of a command; empty for a command without a program.
-#[must_use]
 pub fn package_of(command: &str) -> &'static str {
     rule_of(command).map_or("", |rule| rule.package)
 }

@@ -19,7 +19,6 @@ pub struct Bounds {
 impl Bounds {
     /// Ends when the caller is gone or the time is over. More than one thread works where there is
     /// enough to do.
-    #[must_use]
     pub fn new(cancellation: Cancellation, clock: &Clock, time: Duration, threads: usize) -> Self {
         Self {
             cancellation,
@@ -30,7 +29,6 @@ impl Bounds {
     }
 
     /// Returns `true` if the search has to stop.
-    #[must_use]
     pub fn are_over(&self) -> bool {
         self.cancellation.is_cancelled() || self.clock.is_past(self.deadline)
     }

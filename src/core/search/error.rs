@@ -62,7 +62,6 @@ diagnostics! {
 
 impl SearchError {
     /// Returns why the pattern cannot be used, as a fragment.
-    #[must_use]
     pub fn reason(self) -> String {
         match self {
             Self::Pattern { reason, .. } | Self::Glob { reason, .. } => reason,

@@ -105,7 +105,6 @@ impl IgnoreRules {
     }
 
     /// Returns `true` if they leave an entry out. The nearest file decides, and in it the last rule.
-    #[must_use]
     pub fn ignore(&self, path: &ZonePath, is_directory: bool) -> bool {
         let mut rules = self;
         while let Some(file) = &rules.0 {

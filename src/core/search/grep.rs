@@ -70,7 +70,6 @@ pub struct MatchingLine {
 
 /// Searches the lines of every file, and the text of documents. Other files that are not text are
 /// passed by.
-#[must_use]
 pub fn grep(
     trees: &[SearchRoot<'_>],
     grep: &Grep,

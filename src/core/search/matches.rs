@@ -65,7 +65,6 @@ pub struct MatchPage {
 }
 
 /// Looks at every name, and at contents as far as the page needs them.
-#[must_use]
 pub fn matches(
     trees: &[SearchRoot<'_>],
     matches: &Matches,

@@ -67,7 +67,6 @@ impl NamedEntry {
 }
 
 /// Finds the names that fit a pattern, in the order of the tree.
-#[must_use]
 pub fn glob(trees: &[SearchRoot<'_>], glob: &Glob, bounds: &Bounds) -> SearchResults<NamedEntry> {
     let scope = WalkScope {
         shows_hidden: true,
@@ -100,7 +99,6 @@ pub fn glob(trees: &[SearchRoot<'_>], glob: &Glob, bounds: &Bounds) -> SearchRes
 
 /// Finds names, the nearest first: equal names, then names that begin with the text, then names that hold
 /// it; of these the shortest first.
-#[must_use]
 pub fn ranked_names(
     trees: &[SearchRoot<'_>],
     names: &RankedNames,

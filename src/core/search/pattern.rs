@@ -77,7 +77,6 @@ impl Pattern {
     }
 
     /// `true` if it occurs in a line.
-    #[must_use]
     pub fn is_match(&self, line: &[u8]) -> bool {
         self.matcher.is_match(line).unwrap_or(false)
     }
@@ -132,13 +131,11 @@ impl Globs {
     }
 
     /// `true` if there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty() && self.paths.is_empty()
     }
 
     /// `true` if one fits an entry: its name, or its path, which is asked for only where that matters.
-    #[must_use]
     pub fn fit(&self, name: &str, path: impl FnOnce() -> String) -> bool {
         self.names
             .is_match_candidate(&Candidate::from_bytes(name.as_bytes()))

@@ -37,7 +37,6 @@ pub struct SearchRoot<'a> {
 impl<'a> SearchRoot<'a> {
     /// The tree at `entry` of `root`. In answers it is called `shown`, and `below` seen from where the
     /// whole search begins: empty if that is the entry itself.
-    #[must_use]
     pub fn new(root: &'a Root, entry: &Entry, shown: &str, below: &str) -> Self {
         Self {
             root,

@@ -114,20 +114,17 @@ impl Opened {
     }
 
     /// Returns the path that SQLite must be able to open to read the database.
-    #[must_use]
     pub fn place_to_read(&self) -> Option<PathBuf> {
         self.file.as_ref().map(|file| place(file.as_raw_fd()))
     }
 
     /// Returns the directory that it must be able to open to change the database and the files beside it.
-    #[must_use]
     pub fn place_to_change(&self) -> Option<PathBuf> {
         let directory = self.place.as_ref().filter(|_| self.file.is_none());
         directory.map(|(directory, _)| place(directory.as_raw_fd()))
     }
 
     /// Does the work, and returns its outcome as JSON.
-    #[must_use]
     pub fn answer(self) -> String {
         let reads = matches!(
             self.work.database,

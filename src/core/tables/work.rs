@@ -53,7 +53,6 @@ pub enum TargetDatabase {
 
 impl TargetDatabase {
     /// Returns `true` if the child changes files.
-    #[must_use]
     pub fn is_changed(&self) -> bool {
         match self {
             Self::Private { .. } | Self::Copy => true,
@@ -136,7 +135,6 @@ pub enum TableFormat {
 
 impl TableFormat {
     /// The format of a file of this name.
-    #[must_use]
     pub fn of_name(name: &str) -> Self {
         let end = name.rsplit_once('.').map_or("", |(_, end)| end);
         match end.to_ascii_lowercase().as_str() {

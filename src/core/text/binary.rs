@@ -6,7 +6,6 @@ use memchr::memchr;
 use super::{Encoding, TextError};
 
 /// Returns `true` if files of this format are no text, however their bytes look.
-#[must_use]
 pub fn is_binary_kind(format: FileFormat) -> bool {
     matches!(
         format.kind(),

@@ -51,7 +51,6 @@ impl ContentFormat {
     }
 
     /// Returns the bytes in this notation.
-    #[must_use]
     pub fn encode(self, bytes: &[u8]) -> String {
         match self {
             Self::Hex => hex::encode(bytes),
@@ -192,7 +191,6 @@ pub struct EditedBytes {
 
 impl BytesEdit<'_> {
     /// Returns `true` if the edit needs an existing file.
-    #[must_use]
     pub fn needs_file(&self) -> bool {
         matches!(self.position, BytePosition::At | BytePosition::Replace)
     }
@@ -249,7 +247,6 @@ const LINE: usize = 16;
 
 /// Returns the bytes in the layout of `hexdump -C`, from `offset` on: offset, hex, ASCII. Lines that
 /// repeat the one before are one `*`.
-#[must_use]
 pub fn hexdump(bytes: &[u8], offset: u64) -> String {
     let mut text = String::new();
     let mut before = None;

@@ -70,7 +70,6 @@ pub struct Closest {
 
 impl Closest {
     /// Returns the text in the file as JSON, if a search for it would find it.
-    #[must_use]
     pub fn quoted(&self) -> Option<String> {
         let text = self.text.as_deref().map(serde_json::Value::from);
         text.map(|text| text.to_string())

@@ -66,7 +66,6 @@ pub struct Segment {
 impl Comparison {
     /// Returns the hunks in the notation of `diff -u`, at most about `most` bytes, and `true` if there
     /// is more.
-    #[must_use]
     pub fn unified(&self, most: usize) -> (String, bool) {
         let mut text = String::new();
         for hunk in &self.hunks {
@@ -89,7 +88,6 @@ impl Comparison {
     }
 
     /// Returns sentences on the cells that differ in lines that replace one another, at most `most` of them.
-    #[must_use]
     pub fn cells(&self, most: usize) -> Vec<String> {
         let mut found = Vec::new();
         for hunk in &self.hunks {
@@ -120,7 +118,6 @@ impl Comparison {
 }
 
 /// Returns a text without its byte order mark, and with LF line ends; `None` if the bytes are no text.
-#[must_use]
 pub fn readable(bytes: &[u8]) -> Option<String> {
     if is_pdf(bytes) {
         return None;
@@ -139,7 +136,6 @@ pub fn readable(bytes: &[u8]) -> Option<String> {
 }
 
 /// Compares two texts. After `time`, the rest is compared less finely.
-#[must_use]
 pub fn compare(original: &str, revised: &str, ignores_blanks: bool, time: Duration) -> Comparison {
     let deadline = Clock::SYSTEM.instant() + time;
     let (old, new): (Vec<&str>, Vec<&str>) =

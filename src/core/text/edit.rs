@@ -86,7 +86,6 @@ type EditCounts = (u64, u64);
 
 impl TextEdit<'_> {
     /// Returns `true` if the edit needs an existing file.
-    #[must_use]
     pub fn needs_file(&self) -> bool {
         !matches!(self.position, Position::Start | Position::End)
     }
@@ -389,7 +388,6 @@ impl Leniency {
     }
 
     /// Returns the sentence about it for the response.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InvalidPattern => {

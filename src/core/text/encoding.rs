@@ -33,7 +33,6 @@ impl Encoding {
     /// Returns the encoding of a file with this beginning; `whole` if that is the whole file. Without a
     /// byte order mark, UTF-16 and UTF-32 are binary, because they have NUL bytes. A PDF is binary even
     /// if it has only text in it, because it holds offsets of its own bytes.
-    #[must_use]
     pub fn of(beginning: &[u8], whole: bool) -> Self {
         match beginning {
             [] => return Self::Binary,
@@ -79,7 +78,6 @@ impl Encoding {
 
     /// Returns the text of a whole file. It is empty if the file has no bytes; `None` if the bytes are
     /// no text.
-    #[must_use]
     pub fn text_of(bytes: &[u8]) -> Option<Cow<'_, str>> {
         if bytes.is_empty() {
             return Some(Cow::Borrowed(""));
@@ -89,14 +87,12 @@ impl Encoding {
     }
 
     /// Returns `true` if it is an encoding of text.
-    #[must_use]
     pub fn is_text(&self) -> bool {
         *self != Self::Binary
     }
 
     /// Decodes bytes of this encoding; those that stand for no character become U+FFFD. A byte order
     /// mark in UTF-8 stays, so that an edit finds it, too.
-    #[must_use]
     pub fn decode<'b>(&self, bytes: &'b [u8]) -> Cow<'b, str> {
         let by_name =
             |name: &str, bytes: &'b [u8]| named(name).decode_without_bom_handling(bytes).0;
@@ -109,7 +105,6 @@ impl Encoding {
     }
 
     /// Returns `true` if text must be encoded before it is put into a file of this encoding.
-    #[must_use]
     pub fn is_encoded(&self) -> bool {
         matches!(self, Self::Guessed(_) | Self::Utf16(_) | Self::Utf32(_))
     }
@@ -206,13 +201,11 @@ impl Encoding {
     }
 
     /// Returns `true` if a line end is a byte of its own.
-    #[must_use]
     pub fn has_line_bytes(&self) -> bool {
         !matches!(self, Self::Utf16(_) | Self::Utf32(_))
     }
 
     /// Returns the name, as `file --mime-encoding` shows it.
-    #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Self::Binary => "binary",
@@ -363,13 +356,11 @@ impl EncodingEvidence {
 
     /// Returns `true` if the text is UTF-8 except for a few bytes: such a fault spoils its own bytes,
     /// not the text around it.
-    #[must_use]
     pub fn is_flawed_utf8(&self) -> bool {
         self.invalid > 0 && self.following > 0 && self.following >= self.invalid
     }
 
     /// Returns the encoding that is likeliest.
-    #[must_use]
     pub fn encoding(&self) -> Encoding {
         if self.invalid == 0 || self.is_flawed_utf8() {
             return Encoding::Utf8;
@@ -386,7 +377,6 @@ impl EncodingEvidence {
 }
 
 /// Returns `true` if a file with this beginning is a PDF.
-#[must_use]
 pub fn is_pdf(beginning: &[u8]) -> bool {
     beginning.starts_with(b"%PDF-")
 }

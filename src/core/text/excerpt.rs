@@ -71,13 +71,11 @@ fn shortened(line: &[u8]) -> String {
 }
 
 /// Returns the beginning of a text, for a message.
-#[must_use]
 pub fn beginning(text: &str) -> String {
     cut(text, BEGINNING)
 }
 
 /// Returns the first characters of a text; an ellipsis stands for the others.
-#[must_use]
 pub fn cut(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{}…", &text[..end]),

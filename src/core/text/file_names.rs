@@ -56,7 +56,6 @@ enum CharacterTable {
 
 impl NameEncoding {
     /// Returns the encoding of this name: one that browsers know, or a code page (`cp932`).
-    #[must_use]
     pub fn named(label: &str) -> Option<Self> {
         let label = label.trim().to_ascii_lowercase().replace('_', "-");
         let number = ["cp", "ibm", "windows-", "ms", ""];
@@ -82,7 +81,6 @@ impl NameEncoding {
     }
 
     /// Returns its name, in small letters.
-    #[must_use]
     pub fn name(&self) -> String {
         match self.0 {
             CharacterTable::Dos(page) => page.name.to_owned(),
@@ -91,7 +89,6 @@ impl NameEncoding {
     }
 
     /// Decodes a name in this encoding; bytes that stand for no character become U+FFFD.
-    #[must_use]
     pub fn decode<'b>(&self, bytes: &'b [u8]) -> Cow<'b, str> {
         let page = match self.0 {
             CharacterTable::Dos(page) => page,
@@ -125,7 +122,6 @@ impl NameEvidence {
     ///
     /// Programs of DOS and Windows write the code page of the console, which the detector does not
     /// know: it was made for pages of the web.
-    #[must_use]
     pub fn encoding(&self) -> Option<NameEncoding> {
         if self.0.is_empty() {
             return None;

@@ -22,7 +22,6 @@ pub struct LineEndCount {
 
 impl LineEndCount {
     /// Returns the name used in responses.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match (self.unix, self.windows) {
             (0, 0) => "none",
@@ -33,7 +32,6 @@ impl LineEndCount {
     }
 
     /// Returns the number of lines that have other ends than these.
-    #[must_use]
     pub const fn others_than(self, ends: LineEnds) -> u64 {
         match ends {
             LineEnds::Unix => self.windows,

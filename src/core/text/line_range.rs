@@ -26,7 +26,6 @@ pub struct LineRequest {
 
 impl LineRequest {
     /// Returns the numbered lines of a text that is in memory.
-    #[must_use]
     pub fn of(&self, text: &str, most: usize) -> SelectedLines {
         let total = || Ok::<_, Infallible>(line_count(text.as_bytes()));
         let Ok(range) = self.range(most, total);
@@ -84,13 +83,11 @@ pub struct SelectedLines {
 
 impl LineRange {
     /// Returns `true` if the range is the whole text.
-    #[must_use]
     pub fn is_whole(&self) -> bool {
         self.first == 1 && self.last == u64::MAX
     }
 
     /// Returns the lines of a text that is in memory.
-    #[must_use]
     pub fn of(&self, text: &str) -> SelectedLines {
         let mut selection = LineSelection::new(self);
         selection.add(text);
@@ -222,7 +219,6 @@ impl<'r> LineSelection<'r> {
 
 impl SelectedLines {
     /// Returns the number of lines that are shown.
-    #[must_use]
     pub fn count(&self) -> u64 {
         let is_empty = self.content.is_empty() && self.rest.is_none();
         if is_empty {
@@ -233,7 +229,6 @@ impl SelectedLines {
     }
 
     /// Returns the lines with their numbers and without their line ends: `     1→text`.
-    #[must_use]
     pub fn numbered(&self) -> String {
         let mut numbered = String::with_capacity(self.content.len() + NUMBER);
         for (number, line) in (self.first..).zip(self.content.lines()) {

@@ -7,7 +7,6 @@ use memchr::memchr_iter;
 
 /// Returns the number of lines in a text: as many as `wc -l` counts, and one more for a last line
 /// without line end.
-#[must_use]
 pub fn line_count(text: &[u8]) -> u64 {
     memchr_iter(b'\n', text).count() as u64 + u64::from(!is_complete(text))
 }
@@ -37,7 +36,6 @@ pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Returns a line without its line end.
-#[must_use]
 pub fn without_line_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)

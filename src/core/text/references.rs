@@ -23,7 +23,6 @@ static SCRIPT: LazyLock<Option<Regex>> =
 static END: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("(?i)</script").ok());
 
 /// Returns a page with other references: of each that `replacement` gives one for.
-#[must_use]
 pub fn with_references(
     html: &str,
     mut replacement: impl FnMut(&str) -> Option<String>,

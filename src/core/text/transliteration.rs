@@ -4,7 +4,6 @@ use unicode_normalization::UnicodeNormalization as _;
 
 /// Returns a name with plain letters in place of those with Latin accents. Names in its order have letters
 /// with accents beside those without.
-#[must_use]
 pub fn without_accents(name: &str) -> String {
     let is_accent = |c: &char| ('\u{300}'..='\u{36f}').contains(c);
     if name.is_ascii() {
@@ -14,7 +13,6 @@ pub fn without_accents(name: &str) -> String {
 }
 
 /// Returns a name as it is searched for: in small letters without accents.
-#[must_use]
 pub fn folded(name: &str) -> String {
     let name = name.to_lowercase();
     if name.is_ascii() {
@@ -25,7 +23,6 @@ pub fn folded(name: &str) -> String {
 
 /// Returns a name as German is written without umlauts: `ä` is `ae`, `ß` is `ss`, and other letters lose
 /// their accents.
-#[must_use]
 pub fn transliterated(name: &str) -> String {
     let letters = ["ae", "oe", "ue", "Ae", "Oe", "Ue", "ss"];
     let pairs = "äöüÄÖÜß".chars().zip(letters);

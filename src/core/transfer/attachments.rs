@@ -171,7 +171,6 @@ impl Transfer {
 
     /// Why a file of this name that was attached to the conversation is not in its uploads, where
     /// that is known.
-    #[must_use]
     pub fn attachment_refused(&self, caller: &Caller, name: &str) -> Option<String> {
         let (tenant, chat) = self.store.conversation(caller).ok()?;
         let conversation = self.attachments.conversation(&tenant, &chat);

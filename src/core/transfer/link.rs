@@ -67,7 +67,6 @@ pub struct Link {
 
 impl Link {
     /// The name that people see: of a directory that is fetched, that of its archive.
-    #[must_use]
     pub fn name(&self, kind: Option<Kind>) -> String {
         let name = self.path.name().unwrap_or(self.zone.as_str());
         match (self.purpose, kind) {
@@ -112,7 +111,6 @@ impl Link {
 
 impl Transfer {
     /// Returns `true` if addresses say which server they lead to. Without, they are `/links/…` only.
-    #[must_use]
     pub fn has_absolute_links(&self) -> bool {
         !self.store.public_url().is_empty()
     }
@@ -240,21 +238,18 @@ impl Transfer {
     }
 
     /// Returns the proof for a browser that has met a term of a link.
-    #[must_use]
     pub fn prove(&self, proof: LinkProof, link: &Link) -> Secret {
         let until = self.seconds().saturating_add(proof.age().as_secs());
         self.proof_key().sign(proof, link.state(), until)
     }
 
     /// Returns `true` if `text` proves that a browser has met a term of a link.
-    #[must_use]
     pub fn is_proven(&self, proof: LinkProof, link: &Link, text: &Secret) -> bool {
         let until = self.proof_key().verify(proof, link.state(), text);
         until.is_some_and(|until| self.seconds() < until)
     }
 
     /// Returns `true` if `text` proves that a browser has had the password of a link once.
-    #[must_use]
     pub fn was_proven(&self, link: &Link, text: &Secret) -> bool {
         let until = self
             .proof_key()
@@ -363,26 +358,22 @@ impl Link {
     }
 
     /// Returns `true` if it opens with a password only.
-    #[must_use]
     pub fn has_password(&self) -> bool {
         self.password.is_some()
     }
 
     /// Returns `true` if it asks for a password, or is used up by being opened.
-    #[must_use]
     pub fn is_guarded(&self) -> bool {
         self.has_password() || self.downloads_max.is_some()
     }
 
     /// Returns `true` if it opens with this password. Takes some milliseconds and 7 MiB; blocks.
-    #[must_use]
     pub fn opens_with(&self, password: &Secret) -> bool {
         let hash = self.password.as_ref();
         hash.is_none_or(|hash| is_password_of(hash, password))
     }
 
     /// The downloads that are left; `None` without a limit.
-    #[must_use]
     pub fn downloads_left(&self) -> Option<u64> {
         self.downloads_max
             .map(|most| most.saturating_sub(self.downloads))
@@ -489,7 +480,6 @@ fn expect_downloads(purpose: &str, downloads: Option<u64>) -> Result<(), Error> 
 impl LinkError {
     /// Returns the failure that the holder of a link is told. A missing file looks like an unknown link.
     /// Failures of the server and failures that pass are told as they are.
-    #[must_use]
     pub fn hiding(error: Error) -> Error {
         match error.code() {
             Code::DbError | Code::InternalApiError | Code::Busy => error,

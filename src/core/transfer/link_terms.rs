@@ -103,7 +103,6 @@ pub enum LinkProof {
 
 impl LinkProof {
     /// Returns the time for which the proof counts.
-    #[must_use]
     pub fn age(self) -> Duration {
         match self {
             Self::Password => hours(24),
@@ -113,7 +112,6 @@ impl LinkProof {
 
     /// Returns the time for which a browser keeps the proof. One of a password that no longer counts still
     /// tells the browser from those that guess.
-    #[must_use]
     pub fn kept(self) -> Duration {
         match self {
             Self::Password => hours(30 * 24),

@@ -41,7 +41,6 @@ pub struct PublishedFile {
 
 impl Transfer {
     /// Returns `true` if files of this caller can be put there at all.
-    #[must_use]
     pub fn can_publish(&self, caller: &Caller) -> bool {
         let chat_host = self.store.chat_host();
         chat_host.is_some_and(|chat_host| chat_host.can_publish(caller))
@@ -109,7 +108,6 @@ impl Transfer {
     }
 
     /// Shows a page at the message that is being written; whether it shows.
-    #[must_use]
     pub fn show_page(&self, zone: &Zone<'_>, path: &ZonePath, html: &str) -> bool {
         let chat_host = self.store.chat_host();
         chat_host.is_some_and(|host| host.show_page(zone.caller, &source(zone, path), html))

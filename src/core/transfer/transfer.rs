@@ -20,7 +20,6 @@ pub struct Transfer {
 
 impl Transfer {
     /// Moves files of the zones of `store`.
-    #[must_use]
     pub fn new(store: Arc<Store>) -> Self {
         Self {
             limiter: TransferLimiter::new(&store.settings, &store.limiter),

@@ -43,7 +43,6 @@ pub struct TransferQueue {
 
 impl TransferQueue {
     /// The failure of who got none.
-    #[must_use]
     pub fn refusal(&self, full: Full) -> TransferBusyError {
         match full {
             Full::User => TransferBusyError::User {
@@ -131,7 +130,6 @@ pub struct TransferPermit {
 
 impl TransferPermit {
     /// By which clock whoever takes the bytes is waited for.
-    #[must_use]
     pub fn clock(&self) -> &Clock {
         self.transfer_limiter.all.places.clock()
     }

@@ -24,19 +24,16 @@ impl Chat {
     pub const DEFAULT: &'static str = "default";
 
     /// Takes any identifier that the client sends; an empty one is the default conversation.
-    #[must_use]
     pub fn new(id: &str) -> Self {
         Self(if id.is_empty() { Self::DEFAULT } else { id }.to_owned())
     }
 
     /// Parses an identifier from a URL; `None` if the text is too long or has control characters.
-    #[must_use]
     pub fn parse(id: &str) -> Option<Self> {
         is_short_text(id).then(|| Self::new(id))
     }
 
     /// Returns the identifier as the client sent it.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -139,7 +136,6 @@ pub struct Caller {
 
 impl Caller {
     /// Returns the caller of shared mode, who has no user.
-    #[must_use]
     pub fn shared(chat: Chat) -> Self {
         Self {
             chat,
@@ -148,7 +144,6 @@ impl Caller {
     }
 
     /// Returns the caller for a known user.
-    #[must_use]
     pub fn known(user: UserId, chat: Chat) -> Self {
         Self {
             user: Some(user),

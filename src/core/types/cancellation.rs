@@ -14,7 +14,6 @@ pub struct Cancellation {
 
 impl Cancellation {
     /// Creates a cancellation that ends with this trust.
-    #[must_use]
     pub fn with(trust: Trust) -> Self {
         Self {
             trust,
@@ -30,7 +29,6 @@ impl Cancellation {
     }
 
     /// Returns the trust on which the work was begun.
-    #[must_use]
     pub fn trust(&self) -> &Trust {
         &self.trust
     }
@@ -47,7 +45,6 @@ impl Cancellation {
     }
 
     /// Returns `true` if the caller is gone, or its trust has ended.
-    #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.gone.load(Ordering::Relaxed) || self.trust.ended().is_some()
     }

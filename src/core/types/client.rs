@@ -69,7 +69,6 @@ names! {
 
 impl Channel {
     /// Returns `model` or `person`: the one who makes the calls that come by it.
-    #[must_use]
     pub fn by(self) -> &'static str {
         match self {
             Self::Operations | Self::Fs | Self::Mcp | Self::Terminal => "model",

@@ -35,7 +35,6 @@ impl Clock {
     pub const SYSTEM: Self = Self { moved: None };
 
     /// Returns a clock for tests: it begins with the system's time and can be moved.
-    #[must_use]
     pub fn movable() -> Self {
         Self {
             moved: Some(Arc::default()),
@@ -43,7 +42,6 @@ impl Clock {
     }
 
     /// Returns the wall-clock time in whole seconds.
-    #[must_use]
     pub fn now(&self) -> Timestamp {
         let now = system_date();
         let moved = now.checked_add(self.date_offset()).unwrap_or(now);
@@ -51,7 +49,6 @@ impl Clock {
     }
 
     /// Returns the wall-clock time in seconds since 1970, with the system's precision.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         system_date().as_microsecond() as f64 / 1e6 + self.date_offset().as_secs_f64()
     }
@@ -65,7 +62,6 @@ impl Clock {
     }
 
     /// Returns the current instant of the monotonic clock.
-    #[must_use]
     pub fn instant(&self) -> Instant {
         #[expect(
             clippy::disallowed_methods,
@@ -79,26 +75,22 @@ impl Clock {
     }
 
     /// Returns the time since an instant.
-    #[must_use]
     pub fn elapsed(&self, since: Instant) -> Duration {
         self.instant().saturating_duration_since(since)
     }
 
     /// Returns the time until a deadline; zero if it has passed.
-    #[must_use]
     pub fn left(&self, deadline: Instant) -> Duration {
         deadline.saturating_duration_since(self.instant())
     }
 
     /// Returns `true` if a deadline has passed.
-    #[must_use]
     pub fn is_past(&self, deadline: Instant) -> bool {
         self.instant() >= deadline
     }
 
     /// Returns how long to block before looking at this clock again: the time until the deadline, but
     /// only a few milliseconds on a movable clock.
-    #[must_use]
     pub fn until_look(&self, deadline: Instant) -> Duration {
         let left = self.left(deadline);
         if self.moved.is_some() {

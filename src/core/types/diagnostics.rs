@@ -15,7 +15,6 @@ pub use serde_json::json;
 
 /// Returns the facts that a declaration has in braces.
 #[doc(hidden)]
-#[must_use]
 pub fn facts(facts: Value) -> Facts {
     match facts {
         Value::Object(facts) => facts,

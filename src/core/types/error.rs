@@ -199,37 +199,31 @@ struct ErrorParts {
 
 impl Error {
     /// Returns the stable code.
-    #[must_use]
     pub fn code(&self) -> Code {
         self.0.diagnosis.code
     }
 
     /// Returns the message, which names the parameter and the value received.
-    #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
     /// Facts for programs.
-    #[must_use]
     pub fn details(&self) -> &Map<String, Value> {
         &self.0.diagnosis.details
     }
 
     /// Returns the next call to make.
-    #[must_use]
     pub fn hint(&self) -> &Hint {
         &self.0.diagnosis.hint
     }
 
     /// Returns the seconds after which the same call may succeed.
-    #[must_use]
     pub fn retry_after(&self) -> Option<u64> {
         self.0.diagnosis.retry_after
     }
 
     /// Returns the module's failure, if it is of this type.
-    #[must_use]
     pub fn cause<E: StdError + 'static>(&self) -> Option<&E> {
         self.0.cause.downcast_ref()
     }

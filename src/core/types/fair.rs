@@ -38,7 +38,6 @@ pub struct Shares {
 
 impl Shares {
     /// Limits each user, and all users together, to fixed numbers.
-    #[must_use]
     pub const fn fixed(per_user: u64, total: u64) -> Self {
         Self {
             total,
@@ -51,7 +50,6 @@ impl Shares {
     }
 
     /// Limits a user to as many places as stay free for others.
-    #[must_use]
     pub const fn dynamic(total: u64) -> Self {
         Self {
             dynamic: true,
@@ -60,7 +58,6 @@ impl Shares {
     }
 
     /// Returns the most that one user holds while nobody else does.
-    #[must_use]
     pub fn of_one(&self) -> u64 {
         if self.dynamic {
             self.per_user.min(self.total.div_ceil(2))
@@ -153,7 +150,6 @@ pub struct Waiting {
 
 impl FairSemaphore {
     /// Creates a semaphore with all places free. `clock` measures the waiting times.
-    #[must_use]
     pub(crate) fn new(shares: Shares, clock: &Clock) -> Self {
         let state = LimiterState {
             shares,
@@ -170,7 +166,6 @@ impl FairSemaphore {
     }
 
     /// Returns the clock that measures the waiting times.
-    #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
@@ -256,21 +251,18 @@ impl FairSemaphore {
     }
 
     /// Returns the reason why a user gets no place now.
-    #[must_use]
     pub fn full(&self, user: &str) -> Full {
         let state = self.state.lock();
         state.fits(user, 1).err().unwrap_or(Full::All)
     }
 
     /// Calls of this user that wait.
-    #[must_use]
     pub fn waiting_of(&self, user: &str) -> usize {
         let state = self.state.lock();
         state.lanes.get(user).map_or(0, |lane| lane.waiting.len())
     }
 
     /// Returns the occupancy now.
-    #[must_use]
     pub fn occupancy(&self) -> Occupancy {
         let state = self.state.lock();
         let waiting = state.lanes.values().map(|lane| lane.waiting.len() as u64);
@@ -383,13 +375,11 @@ impl LimiterState {
 
 impl Grant {
     /// Returns the user who holds it.
-    #[must_use]
     pub fn user(&self) -> &str {
         &self.user
     }
 
     /// Returns the number of places.
-    #[must_use]
     pub fn amount(&self) -> u64 {
         self.amount
     }
@@ -473,7 +463,6 @@ pub struct CallSlot(Option<Arc<Mutex<Grant>>>);
 
 impl CallSlot {
     /// Creates a place that is given back when the last copy is dropped.
-    #[must_use]
     pub fn new(grant: Grant) -> Self {
         Self(Some(Arc::new(Mutex::new(grant))))
     }

@@ -28,7 +28,6 @@ impl GroupId {
     }
 
     /// Returns the id as it was given.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -132,14 +131,12 @@ diagnostics! {
 
 impl GroupError {
     /// Returns the failure for a text that is neither an id nor a name.
-    #[must_use]
     pub fn invalid_id(text: &str) -> Self {
         let text = text.chars().take(NAME_MAX_BYTES / 4).collect();
         Self::InvalidId(text)
     }
 
     /// Returns the failure for an id or name of no group of the caller; `groups` are the caller's.
-    #[must_use]
     pub fn unknown(text: &str, groups: &[Group]) -> Self {
         Self::Unknown {
             text: text.to_owned(),
@@ -148,7 +145,6 @@ impl GroupError {
     }
 
     /// Returns the failure for a name of several of the caller's `groups`.
-    #[must_use]
     pub fn ambiguous(text: &str, groups: &[Group]) -> Self {
         let same = groups.iter().filter(|group| group.name == text);
         Self::Ambiguous {

@@ -312,7 +312,6 @@ impl<Offers: Fn(&str) -> bool> HintSurface for Tools<Offers> {
 }
 
 /// Returns a hint on freeing space in a zone that is full.
-#[must_use]
 pub fn space() -> Hint {
     Hint::new("make room with shed_delete")
         .or("")
@@ -376,7 +375,6 @@ fn operations_in(text: &str) -> impl Iterator<Item = &str> {
 
 impl NextCall {
     /// Creates a call whose own arguments give its zone, if it needs one.
-    #[must_use]
     pub const fn new(operation: &'static str) -> Self {
         Self {
             operation,
@@ -387,7 +385,6 @@ impl NextCall {
     }
 
     /// Creates a call in the zone, and the group, of the failure.
-    #[must_use]
     pub const fn here(operation: &'static str) -> Self {
         let mut call = Self::new(operation);
         call.here = true;
@@ -415,14 +412,12 @@ impl NextCall {
     }
 
     /// Returns the argument for a parameter.
-    #[must_use]
     pub fn argument(&self, parameter: &str) -> Option<&Argument> {
         let found = self.arguments.iter().find(|(name, _)| *name == parameter);
         found.map(|(_, argument)| argument)
     }
 
     /// Returns the argument for a parameter, if it is a text that is known.
-    #[must_use]
     pub fn text(&self, parameter: &str) -> Option<&str> {
         match self.argument(parameter)? {
             Argument::Value(Value::String(text)) => Some(text),
@@ -517,7 +512,6 @@ impl Repeat {
     }
 
     /// Repeats the call without a parameter.
-    #[must_use]
     pub fn without(parameter: impl Into<String>) -> Self {
         Self::default().and_without(parameter)
     }

@@ -5,14 +5,12 @@ pub const TEXT_MAX_BYTES: usize = 256;
 
 /// Returns `true` if a text is short and has no control characters, so that it can stand in a log, a
 /// commit or a response.
-#[must_use]
 pub fn is_short_text(text: &str) -> bool {
     text.len() <= TEXT_MAX_BYTES && !text.chars().any(char::is_control)
 }
 
 /// Returns `true` if a text can be the name of a directory as it is: 1 to `most` bytes of letters,
 /// digits and these marks, not beginning with a dot.
-#[must_use]
 pub fn is_plain_name(text: &str, most: usize, marks: &[u8]) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || marks.contains(&byte);
     (1..=most).contains(&text.len()) && !text.starts_with('.') && text.bytes().all(is_plain)
@@ -20,7 +18,6 @@ pub fn is_plain_name(text: &str, most: usize, marks: &[u8]) -> bool {
 
 /// Returns `true` if a text is a placeholder that programs write instead of a value, or a template that
 /// was not filled in. Such a text would be the same for all users.
-#[must_use]
 pub fn is_placeholder(text: &str) -> bool {
     const NO_VALUES: [&str; 7] = [
         "none",

@@ -86,7 +86,6 @@ pub struct Limiter {
 
 impl Limiter {
     /// Creates a limiter without pools. `clock` measures the waiting times.
-    #[must_use]
     pub fn new(clock: &Clock) -> Self {
         Self {
             pools: Arc::default(),
@@ -95,13 +94,11 @@ impl Limiter {
     }
 
     /// Returns the clock by which callers wait.
-    #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
     /// Returns a pool, which has these shares from now on.
-    #[must_use]
     pub fn open(&self, pool: Pool, shares: Shares) -> FairSemaphore {
         let mut pools = self.pools.lock();
         if let Some(found) = pools.get(&pool) {
@@ -114,13 +111,11 @@ impl Limiter {
     }
 
     /// Returns a pool; `None` if no part of the server uses it.
-    #[must_use]
     pub fn get(&self, pool: Pool) -> Option<FairSemaphore> {
         self.pools.lock().get(&pool).cloned()
     }
 
     /// Returns how far a pool is taken.
-    #[must_use]
     pub fn occupancy(&self, pool: Pool) -> Option<Occupancy> {
         self.get(pool).map(|places| places.occupancy())
     }

@@ -37,7 +37,6 @@ macro_rules! names {
             pub const NAMES: &'static [&'static str] = &[$($name,)+];
 
             /// Returns the name.
-            #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$Variant => $name,)+
@@ -45,7 +44,6 @@ macro_rules! names {
             }
 
             /// Returns the value that has this name.
-            #[must_use]
             pub fn parse(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|one| one.as_str() == name)
             }

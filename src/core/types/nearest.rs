@@ -1,7 +1,6 @@
 //! The known name nearest to a misspelt one, for "did you mean".
 
 /// Returns the candidate that `written` most likely means; `None` if all are too different.
-#[must_use]
 pub fn nearest<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str>,

@@ -14,7 +14,6 @@ impl Secret {
     }
 
     /// Returns the text itself.
-    #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }

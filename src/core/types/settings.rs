@@ -129,7 +129,6 @@ macro_rules! settings {
 
         impl Settings {
             /// Creates the default settings of the specification, for data in `storage_base_path`.
-            #[must_use]
             pub fn new(storage_base_path: impl Into<PathBuf>) -> Self {
                 Self {
                     storage_base_path: storage_base_path.into(),
@@ -262,19 +261,16 @@ settings! {
 
 impl Settings {
     /// Returns the bytes of the largest file.
-    #[must_use]
     pub fn largest_file(&self) -> u64 {
         self.max_file_size_mb * MEBIBYTE
     }
 
     /// Returns `true` if every program of the machine may be started, and those that users upload or build.
-    #[must_use]
     pub fn has_any_program(&self) -> bool {
         self.exec_programs.iter().any(ProgramName::is_every)
     }
 
     /// Returns the bytes of output that a response to this client holds unless the call says otherwise.
-    #[must_use]
     pub fn output_of(&self, client: Client) -> u64 {
         if client.gateway {
             self.max_output_gateway
@@ -284,7 +280,6 @@ impl Settings {
     }
 
     /// Returns the bytes outside their zone that the commands of one tenant may take together.
-    #[must_use]
     pub fn temporary_space(&self) -> u64 {
         self.exec_temporary_max_mb * MEBIBYTE
     }

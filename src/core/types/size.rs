@@ -1,7 +1,6 @@
 //! Sizes in bytes, as people read them.
 
 /// Formats a size for people: `512 B`, `1.5 KB`, `20.0 MB`, in steps of 1024.
-#[must_use]
 pub fn human_size(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["KB", "MB", "GB", "TB", "PB"];
     if bytes < 1024 {

@@ -12,31 +12,26 @@
 use std::time::Duration;
 
 /// Returns a duration of hours.
-#[must_use]
 pub const fn hours(number: u64) -> Duration {
     Duration::from_secs(number.saturating_mul(60 * 60))
 }
 
 /// Returns a duration of minutes.
-#[must_use]
 pub const fn minutes(number: u64) -> Duration {
     Duration::from_secs(number.saturating_mul(60))
 }
 
 /// Returns a duration of seconds.
-#[must_use]
 pub const fn seconds(number: u64) -> Duration {
     Duration::from_secs(number)
 }
 
 /// Returns a duration of milliseconds.
-#[must_use]
 pub const fn milliseconds(number: u64) -> Duration {
     Duration::from_millis(number)
 }
 
 /// Returns a duration of fractional seconds; zero if the number is negative or too large.
-#[must_use]
 pub fn fractional_seconds(number: f64) -> Duration {
     Duration::try_from_secs_f64(number).unwrap_or_default()
 }

@@ -51,7 +51,6 @@ struct Dependents {
 
 impl Trust {
     /// Creates a trust on these grounds.
-    #[must_use]
     pub fn on(grounds: Grounds) -> Self {
         Self(Some(Arc::new(TrustState {
             grounds,
@@ -62,7 +61,6 @@ impl Trust {
     }
 
     /// Returns the same mark, for a list that does not keep it alive.
-    #[must_use]
     pub fn downgrade(&self) -> Option<WeakTrust> {
         self.0
             .as_ref()
@@ -70,13 +68,11 @@ impl Trust {
     }
 
     /// Returns the grounds, if there are any.
-    #[must_use]
     pub fn grounds(&self) -> Option<&Grounds> {
         self.0.as_ref().map(|state| &state.grounds)
     }
 
     /// Returns the reason why it has ended; `None` while it holds.
-    #[must_use]
     pub fn ended(&self) -> Option<Revocation> {
         self.0.as_ref()?.ended.get().copied()
     }
@@ -101,7 +97,6 @@ impl Trust {
     }
 
     /// Returns the groups in which the work is done.
-    #[must_use]
     pub fn groups(&self) -> Vec<GroupId> {
         let state = self.0.as_ref();
         state.map_or_else(Vec::new, |state| state.dependents.lock().groups.clone())
@@ -165,13 +160,11 @@ impl fmt::Debug for Trust {
 
 impl WeakTrust {
     /// Returns the mark, while anything still shares it.
-    #[must_use]
     pub fn upgrade(&self) -> Option<Trust> {
         self.0.upgrade().map(|state| Trust(Some(state)))
     }
 
     /// Returns `true` while anything still shares it.
-    #[must_use]
     pub fn is_shared(&self) -> bool {
         self.0.strong_count() > 0
     }

@@ -30,7 +30,6 @@ impl UserId {
     }
 
     /// Returns the identifier as it was given.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

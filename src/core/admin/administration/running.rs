@@ -47,7 +47,6 @@ pub struct QueueLength {
 
 impl Administration<'_> {
     /// The places for calls, commands, lines of shells, shells, transfers.
-    #[must_use]
     pub fn queues(&self) -> Vec<QueueLength> {
         let pools = [
             ("calls", Pool::Calls),
@@ -65,13 +64,11 @@ impl Administration<'_> {
     }
 
     /// Unix seconds since when this process serves.
-    #[must_use]
     pub fn since(&self) -> i64 {
         self.admin.store.opened_at
     }
 
     /// Returns what runs in this process of the server, the longest first.
-    #[must_use]
     pub fn running(&self) -> Vec<RunningSummary> {
         let commands = self.admin.store.running_commands.list().into_iter();
         let commands = commands.map(|command| RunningSummary {

@@ -36,7 +36,6 @@ pub struct ReadFile {
 
 impl ReadFile {
     /// The whole file.
-    #[must_use]
     pub fn new(path: &str) -> Self {
         Self {
             path: path.to_owned(),
@@ -110,7 +109,6 @@ pub struct ReadLines {
 
 impl ReadAnswer {
     /// The numbered lines of a text.
-    #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Lines(lines) => Some(&lines.content),

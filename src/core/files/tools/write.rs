@@ -38,7 +38,6 @@ pub struct WriteFile {
 
 impl WriteFile {
     /// A text.
-    #[must_use]
     pub fn new(path: &str, content: &str) -> Self {
         Self {
             path: path.to_owned(),

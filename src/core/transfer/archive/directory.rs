@@ -90,7 +90,6 @@ pub struct ArchiveMember {
 }
 
 /// The part that compression saves, as `unzip -v` has it.
-#[must_use]
 pub fn space_saved(size: u64, compressed: u64) -> String {
     if size == 0 {
         return "0.0%".to_owned();
@@ -210,7 +209,6 @@ impl Archive {
     }
 
     /// The encoding that was guessed for names that are in no UTF-8.
-    #[must_use]
     pub fn guessed_encoding(&self) -> Option<String> {
         match self.encoding {
             ArchiveEncoding::Guessed(Some(encoding)) => Some(encoding.name()),

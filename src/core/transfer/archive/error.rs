@@ -320,7 +320,6 @@ impl EntryFault {
     }
 
     /// The code of an entry with this fault.
-    #[must_use]
     pub fn code(&self) -> Code {
         match self {
             Self::Encrypted

@@ -6,7 +6,6 @@ use fileshed_zones::zone::{ZoneName, ZonePath};
 const DIRECTORY_ENDING: &str = "-files";
 
 /// The path of a directory beside an archive that has several things in it, for those.
-#[must_use]
 pub fn own_directory(archive: &ZonePath, zone: ZoneName) -> String {
     let path = archive.as_str();
     let parts = archive.name().and_then(|name| name.rsplit_once('.'));

@@ -71,7 +71,6 @@ pub struct Packed {
 
 impl<'a> PackContent<'a> {
     /// Everything at and below `entry`, with empty directories.
-    #[must_use]
     pub fn of(zone: &'a Zone<'a>, entry: &'a Entry) -> Self {
         Self {
             zone,
@@ -262,7 +261,6 @@ impl OpenedFile {
 }
 
 /// Returns the options of an entry: all that is stored of it beside its name and content.
-#[must_use]
 pub fn options(modified: i64, mode: u32) -> FullFileOptions<'static, 'static> {
     let mut options = FileOptions::default()
         .unix_permissions(mode)
@@ -275,7 +273,6 @@ pub fn options(modified: i64, mode: u32) -> FullFileOptions<'static, 'static> {
 }
 
 /// Returns the options of the entry of a file; a file that is compressed already is stored as it is.
-#[must_use]
 pub fn file_options(about: &Metadata, is_compressed: bool) -> FullFileOptions<'static, 'static> {
     let executable = about.mode() & 0o100 != 0;
     let method = if is_compressed || about.len() == 0 {

@@ -63,7 +63,6 @@ const NTFS_SECOND: u64 = 10_000_000;
 const NTFS_BEGINNING: i64 = 11_644_473_600;
 
 /// The moment so many seconds after 1970.
-#[must_use]
 pub fn system_time(seconds: i64) -> Option<SystemTime> {
     let distance = timings::seconds(seconds.unsigned_abs());
     if seconds < 0 {

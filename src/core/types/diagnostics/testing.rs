@@ -72,7 +72,6 @@ macro_rules! diagnostic_examples {
 
 /// Returns one of these samples.
 #[doc(hidden)]
-#[must_use]
 pub fn pick<T>(mut samples: Vec<T>, round: usize) -> T {
     let index = round % samples.len();
     samples.swap_remove(index)
@@ -80,7 +79,6 @@ pub fn pick<T>(mut samples: Vec<T>, round: usize) -> T {
 
 /// Returns a value of a field.
 #[doc(hidden)]
-#[must_use]
 pub fn sample<T>(sample: T) -> T {
     sample
 }
@@ -93,7 +91,6 @@ fn arguments() -> Map<String, Value> {
 
 /// Returns every failure that the crate declares, as a caller of its tools reads it: each message and
 /// hint once, and the names of the facts. Only the tests of a crate know its failures.
-#[must_use]
 pub fn of_crate() -> String {
     let examples = inventory::iter::<Examples>().flat_map(|examples| examples.0());
     // By their whole text: in which order modules come is the linker's choice.

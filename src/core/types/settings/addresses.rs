@@ -13,13 +13,11 @@ pub struct PublicUrl(String);
 
 impl PublicUrl {
     /// Returns `true` if no address was set.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns `true` if only programs on the same machine reach it.
-    #[must_use]
     pub fn is_loopback(&self) -> bool {
         let after = self.0.split_once("://").map_or("", |(_, rest)| rest);
         let authority = after.split('/').next().unwrap_or_default();
@@ -35,7 +33,6 @@ impl PublicUrl {
     }
 
     /// Returns the address without a slash at its end.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -78,7 +75,6 @@ pub struct PeerAddress(String);
 
 impl PeerAddress {
     /// Returns the address as it was written.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -109,7 +105,6 @@ pub struct RegistryUrl(Secret);
 
 impl RegistryUrl {
     /// Returns the address itself.
-    #[must_use]
     pub fn reveal(&self) -> &str {
         self.0.reveal()
     }

@@ -19,7 +19,6 @@ enum DestinationHost {
 
 impl Destination {
     /// Returns `true` if downloads may go to `address`, to which `name` resolves.
-    #[must_use]
     pub fn covers(&self, name: &str, address: IpAddr) -> bool {
         match &self.place {
             DestinationHost::Name(own) => own.eq_ignore_ascii_case(name.trim_end_matches('.')),
@@ -31,7 +30,6 @@ impl Destination {
     }
 
     /// Returns the one port, if only one is opened.
-    #[must_use]
     pub fn port(&self) -> Option<u16> {
         self.port
     }

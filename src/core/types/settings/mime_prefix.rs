@@ -9,13 +9,11 @@ pub struct MimePrefix(String);
 
 impl MimePrefix {
     /// Returns the prefix of all images.
-    #[must_use]
     pub fn image() -> Self {
         Self("image".to_owned())
     }
 
     /// Returns `true` if a media type begins with this prefix; case does not count.
-    #[must_use]
     pub fn is_of(&self, media_type: &str) -> bool {
         let beginning = media_type.get(..self.0.len());
         beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(&self.0))

@@ -11,13 +11,11 @@ const EVERY: &str = "*";
 
 impl ProgramName {
     /// Returns the name.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// Returns `true` if it stands for every program.
-    #[must_use]
     pub fn is_every(&self) -> bool {
         self.0 == EVERY
     }

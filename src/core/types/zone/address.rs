@@ -18,7 +18,6 @@ pub struct ZoneAddress<'t> {
 impl<'t> ZoneAddress<'t> {
     /// Reads an address, whose zone may be in any case and behind a slash. Returns `None` for a text that
     /// names no zone, or the zone of groups and no group.
-    #[must_use]
     pub fn parse(text: &'t str) -> Option<Self> {
         let split = |text: &'t str| text.split_once('/').unwrap_or((text, ""));
         let (first, path) = split(text.trim_start_matches('/'));

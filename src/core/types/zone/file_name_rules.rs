@@ -16,7 +16,6 @@ const EXTENSION_MAX_BYTES: usize = 32;
 
 /// Returns the nearest file name that every system can hold. Directories before the name are removed,
 /// and forbidden characters become `_`.
-#[must_use]
 pub fn portable_name(text: &str) -> String {
     let name = text.rsplit(['/', '\\']).next().unwrap_or_default();
     let taken = |character: char| {
@@ -54,7 +53,6 @@ fn is_no_end(character: char) -> bool {
 }
 
 /// Returns `true` if a name is kept for the server.
-#[must_use]
 pub fn is_reserved(name: &str) -> bool {
     RESERVED
         .iter()
@@ -63,13 +61,11 @@ pub fn is_reserved(name: &str) -> bool {
 
 /// Returns `true` if a name in NFC can be spelled in no other way. Three ASCII characters have a second
 /// code point: K (Kelvin's sign), `;` (the Greek question mark) and the grave accent.
-#[must_use]
 pub fn has_one_spelling(name: &str) -> bool {
     name.is_ascii() && !name.contains(['K', ';', '`'])
 }
 
 /// Returns `true` if one name is `.git` to git on any system, as a whole or after a backslash.
-#[must_use]
 pub fn is_git_name(name: &str) -> bool {
     let visible: String = name
         .chars()
@@ -89,7 +85,6 @@ fn is_ignored_by_hfs(character: char) -> bool {
 }
 
 /// Returns the reason why some operating system cannot hold a file of this name; `None` if all can.
-#[must_use]
 pub fn fault_of_name(name: &str) -> Option<&'static str> {
     let stem = name.split('.').next().unwrap_or(name).trim_end();
     let stem = stem.to_ascii_uppercase();
@@ -110,7 +105,6 @@ pub fn fault_of_name(name: &str) -> Option<&'static str> {
 
 /// Returns `true` if no operation makes a name: it is kept for the server or for git, or some system cannot
 /// hold it.
-#[must_use]
 pub fn is_never_made(name: &str) -> bool {
     is_reserved(name) || is_git_name(name) || fault_of_name(name).is_some()
 }

@@ -37,7 +37,6 @@ impl ZonePath {
     }
 
     /// Returns `true` if a segment has the name of a journal of a database.
-    #[must_use]
     pub fn has_journal_segment(&self) -> bool {
         self.segments().any(|segment| stem(segment).is_some())
     }

@@ -49,7 +49,6 @@ impl ZoneName {
     }
 
     /// Returns the name in requests and responses.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Uploads => "uploads",
@@ -60,7 +59,6 @@ impl ZoneName {
     }
 
     /// Returns the name in the registry for the space of its working copies.
-    #[must_use]
     pub fn edits(self) -> &'static str {
         match self {
             Self::Uploads => "uploads/edits",
@@ -72,7 +70,6 @@ impl ZoneName {
 
     /// Returns the directory of a tenant that holds everything of the zone; `None` for a group, whose
     /// own directory is its zone.
-    #[must_use]
     pub fn directory(self) -> Option<&'static str> {
         match self {
             Self::Uploads => Some("Uploads"),
@@ -83,13 +80,11 @@ impl ZoneName {
     }
 
     /// Returns `true` if changes are commits.
-    #[must_use]
     pub fn is_versioned(self) -> bool {
         matches!(self, Self::Documents | Self::Group)
     }
 
     /// Returns `true` if files can be created and changed.
-    #[must_use]
     pub fn is_writable(self) -> bool {
         self != Self::Uploads
     }

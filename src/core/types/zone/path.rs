@@ -57,7 +57,6 @@ impl Ord for EndsWithSlash {
 
 impl ZonePath {
     /// Returns the zone's root.
-    #[must_use]
     pub fn root() -> Self {
         Self::default()
     }
@@ -110,7 +109,6 @@ impl ZonePath {
     }
 
     /// Creates a path that was found on disk, in its spelling there.
-    #[must_use]
     pub fn found(text: String) -> Self {
         Self {
             text,
@@ -119,7 +117,6 @@ impl ZonePath {
     }
 
     /// Returns the path as registries key it: one key for every spelling of the same name.
-    #[must_use]
     pub fn key(&self) -> String {
         if self.text.is_ascii() {
             return self.text.clone();
@@ -139,25 +136,21 @@ impl ZonePath {
     }
 
     /// Returns the same path in the given spelling, if that is not NFC.
-    #[must_use]
     pub fn as_spelled(&self) -> Option<Self> {
         self.spelling.clone().map(Self::found)
     }
 
     /// Returns `true` if this is the zone's root.
-    #[must_use]
     pub fn is_root(&self) -> bool {
         self.text.is_empty()
     }
 
     /// Returns the path as text; empty for the root.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
     /// Returns the path as responses show it; `.` for the root.
-    #[must_use]
     pub fn display(&self) -> &str {
         if self.is_root() { "." } else { &self.text }
     }
@@ -168,13 +161,11 @@ impl ZonePath {
     }
 
     /// Returns the last segment; `None` for the root.
-    #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.text.rsplit('/').next().filter(|name| !name.is_empty())
     }
 
     /// Returns the directory that holds this path; `None` for the root.
-    #[must_use]
     pub fn parent(&self) -> Option<Self> {
         if self.is_root() {
             return None;
@@ -207,14 +198,12 @@ impl ZonePath {
     }
 
     /// Returns the part of this path below `directory`, which it begins with.
-    #[must_use]
     pub fn below(&self, directory: &Self) -> &str {
         let rest = self.text.get(directory.text.len()..);
         rest.unwrap_or_default().trim_start_matches('/')
     }
 
     /// Returns `true` if it was given with a trailing slash: it means a directory, existing or to be created.
-    #[must_use]
     pub fn names_directory(&self) -> bool {
         self.ends_with_slash.0
     }
@@ -231,14 +220,12 @@ impl ZonePath {
 
     /// Returns `true` if a segment is `.git` in one of the spellings that git itself protects: any case,
     /// trailing dots or blanks, the short name of NTFS, characters that HFS+ ignores.
-    #[must_use]
     pub fn has_git_segment(&self) -> bool {
         self.segments().any(is_git_name)
     }
 
     /// Returns the zone whose name the path begins with, in any case, and the rest of the path. Models
     /// write `storage/x` for `x`, and `documents/x` for `x` of another zone.
-    #[must_use]
     pub fn zone_in_front(&self) -> Option<(ZoneName, Self)> {
         let first = self.segments().next()?;
         let zone = ZoneName::ALL
@@ -540,7 +527,6 @@ fn inside(parameter: &str, zone: ZoneName, named: ZoneName, corrected: &ZonePath
 }
 
 /// Returns `true` if a path leads to something inside the directory `above`.
-#[must_use]
 pub fn is_below(path: &str, above: &str) -> bool {
     let rest = path.strip_prefix(above);
     rest.is_some_and(|rest| rest.starts_with('/'))
