@@ -103,12 +103,12 @@ impl Core {
             runs: Arc::downgrade(&runs),
             transfer: Arc::downgrade(&transfer),
         }));
-        let admin = Admin::new(
-            Arc::clone(&store),
-            Arc::clone(&runs),
-            Arc::clone(&transfer),
-            Arc::clone(&files),
-        );
+        let admin = Admin {
+            store: Arc::clone(&store),
+            runs: Arc::clone(&runs),
+            transfer: Arc::clone(&transfer),
+            files: Arc::clone(&files),
+        };
         Ok(Self {
             store,
             runs,

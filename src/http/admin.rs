@@ -11,7 +11,9 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
-use fileshed_core::administration::{Administration, AdministrationError, TenantId, TenantSummary};
+use fileshed_core::administration::{
+    Administration, AdministrationError, TenantId, TenantKind, TenantSummary,
+};
 use fileshed_core::directory::GroupId;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{Channel, Error, UserId, diagnostics};
@@ -161,8 +163,9 @@ impl NamedTenant {
         match (&self.user, &self.group) {
             (Some(user), None) => Ok(TenantId::User(named(user)?)),
             (None, Some(group)) => {
-                let id = GroupId::parse(group).map_err(|_| AdministrationError::UnknownGroup {
-                    group: group.clone(),
+                let id = GroupId::parse(group).map_err(|_| AdministrationError::UnknownTenant {
+                    kind: TenantKind::Group,
+                    id: group.clone(),
                 });
                 Ok(TenantId::Group(id?))
             }
@@ -173,8 +176,9 @@ impl NamedTenant {
 
 /// A user as somebody else names one.
 fn named(user: &str) -> Result<UserId, AdministrationError> {
-    UserId::parse(user).map_err(|_| AdministrationError::UnknownUser {
-        user: user.chars().take(80).collect(),
+    UserId::parse(user).map_err(|_| AdministrationError::UnknownTenant {
+        kind: TenantKind::User,
+        id: user.chars().take(80).collect(),
     })
 }
 

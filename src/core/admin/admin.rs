@@ -10,25 +10,12 @@ use fileshed_zones::store::Store;
 /// Administration, and the maintenance that the server does by itself.
 #[derive(Clone, Debug)]
 pub struct Admin {
-    pub(crate) store: Arc<Store>,
-    pub(crate) runs: Arc<Runs>,
-    pub(crate) transfer: Arc<Transfer>,
-    pub(crate) files: Arc<FileStorage>,
-}
-
-impl Admin {
-    /// Administers a data directory and everything that works on it.
-    pub fn new(
-        store: Arc<Store>,
-        runs: Arc<Runs>,
-        transfer: Arc<Transfer>,
-        files: Arc<FileStorage>,
-    ) -> Self {
-        Self {
-            store,
-            runs,
-            transfer,
-            files,
-        }
-    }
+    /// Zones of callers.
+    pub store: Arc<Store>,
+    /// Commands, lines and shells.
+    pub runs: Arc<Runs>,
+    /// Uploads and links.
+    pub transfer: Arc<Transfer>,
+    /// Storage of the compact tools.
+    pub files: Arc<FileStorage>,
 }

@@ -179,25 +179,17 @@ diagnostics! {
             hint: "send `user` or `group` with an id as the list shows it",
             details: { "parameter": "user" },
         },
-        /// There is nothing of a user.
-        #[error("this server has no data of a user `{user}`")]
-        UnknownUser {
-            /// The user id received.
-            user: String = "adda".into(),
+        /// There is nothing of a user or a group.
+        #[error("this server has no data of a {} `{id}`", kind.as_str())]
+        UnknownTenant {
+            /// A user, or a group.
+            kind: TenantKind => [TenantKind::User, TenantKind::Group],
+            /// The id received.
+            id: String => ["adda".into(), "team".into()],
         } => {
             code: InvalidParameter,
             hint: "`fileshed tenant list` and the page list them",
-            details: { "parameter": "user" },
-        },
-        /// There is nothing of a group.
-        #[error("this server has no data of a group `{group}`")]
-        UnknownGroup {
-            /// The group id received.
-            group: String = "team".into(),
-        } => {
-            code: InvalidParameter,
-            hint: "`fileshed tenant list` and the page list them",
-            details: { "parameter": "group" },
+            details: { "parameter": kind.as_str() },
         },
         /// The quota is not one.
         #[error(

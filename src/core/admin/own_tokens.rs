@@ -49,11 +49,14 @@ impl Admin {
         wanted: &WantedToken<'_>,
     ) -> Result<NewToken, Error> {
         let user = self.owner(caller)?;
-        if caller.delegated {
-            return Err(OwnTokenError::Delegated.into());
-        }
         if !self.may_make_tokens(caller) {
-            return Err(OwnTokenError::OfToken.into());
+            // A model may have made the link; a token would outlive itself.
+            let origin = if caller.delegated {
+                "a link in a chat"
+            } else {
+                "a personal token"
+            };
+            return Err(OwnTokenError::Session(origin).into());
         }
         let label = wanted.label.trim();
         let length = label.chars().count();
@@ -102,16 +105,9 @@ diagnostics! {
             code: AccessDenied,
             hint: "call without credentials",
         },
-        /// The session was begun with a token, which would outlive itself.
-        #[error("a session from a personal token cannot create tokens")]
-        OfToken => {
-            code: AccessDenied,
-            hint: "sign in with the provider or with an administrator's link, or ask an \
-                administrator for a token",
-        },
-        /// A model may have made the link that began the session.
-        #[error("a session from a link in a chat cannot create tokens")]
-        Delegated => {
+        /// The session was begun with less than the rights of its user.
+        #[error("a session from {0} cannot create tokens")]
+        Session(origin: &'static str => ["a link in a chat", "a personal token"]) => {
             code: AccessDenied,
             hint: "sign in with the provider or with an administrator's link, or ask an \
                 administrator for a token",

@@ -122,8 +122,8 @@ impl Admin {
             // `InvalidUser` would be about the caller, but the fault is in the user id that the request
             // names.
             (TenantId::User(user), Code::InvalidUser) => {
-                let user = user.as_str().to_owned();
-                AdministrationError::UnknownUser { user }.into()
+                let (kind, id) = (TenantKind::User, user.as_str().to_owned());
+                AdministrationError::UnknownTenant { kind, id }.into()
             }
             _ => error,
         };
@@ -137,8 +137,8 @@ impl Admin {
                 let is_there = self.store.has_tenant(&key)?
                     || local.is_some_and(|found| found.id == group.as_str());
                 if !is_there {
-                    let group = group.as_str().to_owned();
-                    return Err(AdministrationError::UnknownGroup { group }.into());
+                    let (kind, id) = (TenantKind::Group, group.as_str().to_owned());
+                    return Err(AdministrationError::UnknownTenant { kind, id }.into());
                 }
             }
         }
