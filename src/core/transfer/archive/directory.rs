@@ -116,7 +116,7 @@ pub(super) enum ItemKind {
 }
 
 /// An entry that is unpacked under another name.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Default, Serialize, utoipa::ToSchema)]
 pub struct RenamedItem {
     /// Path inside the archive.
     pub from: String,
@@ -137,19 +137,12 @@ pub(super) struct Plan {
 }
 
 /// Some things, of which the first are named.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct FirstOf<T> {
     /// Their number.
     pub count: u64,
     /// The first of them.
     pub named: Vec<T>,
-}
-
-impl<T> Default for FirstOf<T> {
-    fn default() -> Self {
-        let (count, named) = (0, Vec::new());
-        Self { count, named }
-    }
 }
 
 impl<T> FirstOf<T> {

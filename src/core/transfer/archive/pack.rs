@@ -141,12 +141,12 @@ impl<'a> PackContent<'a> {
             |path: &ZonePath| written_name(&format!("{prefix}{}", &path.as_str()[skip..]));
         if self.entry.kind() != Kind::Directory {
             self.entry.expect_file()?;
-            let source = PackSource::File {
+            let source = FileSource {
                 directory: Arc::new(data.hold(&above)?),
                 path: path.clone(),
                 name: name_of(path),
             };
-            return packer.add(source, self.entry.size());
+            return packer.add(PackSource::File(source), self.entry.size());
         }
         let mut pending = vec![path.clone()];
         while let Some(path) = pending.pop() {
@@ -176,12 +176,12 @@ impl<'a> PackContent<'a> {
             }
             let files = found.iter().filter(|found| found.kind == Kind::File);
             for file in files {
-                let source = PackSource::File {
+                let source = FileSource {
                     directory: Arc::clone(&directory),
                     name: name_of(&file.path),
                     path: file.path.clone(),
                 };
-                packer.add(source, file.size())?;
+                packer.add(PackSource::File(source), file.size())?;
             }
             let below = found.into_iter().rev();
             let below = below.filter(|found| found.kind == Kind::Directory);
@@ -213,50 +213,48 @@ impl Packed {
 
 /// Something that gets an entry.
 enum PackSource {
-    File {
-        directory: Arc<Directory>,
-        path: ZonePath,
-        /// In the archive.
-        name: String,
-    },
-    Directory {
-        name: String,
-        changed: i64,
-    },
+    File(FileSource),
+    Directory { name: String, changed: i64 },
+}
+
+/// A file that gets an entry.
+struct FileSource {
+    directory: Arc<Directory>,
+    path: ZonePath,
+    /// In the archive.
+    name: String,
 }
 
 /// A file that was opened.
 struct OpenedFile {
     file: File,
-    path: ZonePath,
-    /// In the archive.
-    name: String,
+    source: FileSource,
     size: u64,
     options: FullFileOptions<'static, 'static>,
 }
 
 impl OpenedFile {
     /// Opens a file; returns `None` if it is gone by now.
-    fn new(directory: &Directory, path: ZonePath, name: String) -> Result<Option<Self>, DiskError> {
-        let file = match directory.open(path.name().unwrap_or_default()) {
+    fn new(source: FileSource) -> Result<Option<Self>, DiskError> {
+        let path = &source.path;
+        let file = match source.directory.open(path.name().unwrap_or_default()) {
             Ok(file) => file,
             Err(error) if error.is_gone() => return Ok(None),
             Err(error) => return Err(error),
         };
         let about = file
             .metadata()
-            .map_err(|error| DiskError::of("look at", &path, error))?;
+            .map_err(|error| DiskError::of("look at", path, error))?;
         Ok(Some(Self {
             file,
-            path,
-            name,
+            source,
             size: about.len(),
             options: file_options(&about, false),
         }))
     }
 
     fn read_error(&self, error: io::Error) -> Error {
-        DiskError::of("read", &self.path, error).into()
+        DiskError::of("read", &self.source.path, error).into()
     }
 }
 
@@ -306,20 +304,16 @@ impl Batch {
         let (mut files, mut empty_directories) = (0, 0);
         let mut content = Vec::new();
         for source in self.sources {
-            let (directory, path, name) = match source {
+            let source = match source {
                 PackSource::Directory { name, changed } => {
                     zip.add_directory(name, options(changed, 0o755))
                         .map_err(ArchiveError::Writer)?;
                     empty_directories += 1;
                     continue;
                 }
-                PackSource::File {
-                    directory,
-                    path,
-                    name,
-                } => (directory, path, name),
+                PackSource::File(source) => source,
             };
-            let Some(opened) = OpenedFile::new(&directory, path, name)? else {
+            let Some(opened) = OpenedFile::new(source)? else {
                 continue;
             };
             if opened.size > BATCH_BYTES {
@@ -329,7 +323,7 @@ impl Batch {
             content.clear();
             let read = (&opened.file).take(opened.size).read_to_end(&mut content);
             read.map_err(|error| opened.read_error(error))?;
-            zip.start_file(opened.name.as_str(), opened.options.clone())
+            zip.start_file(opened.source.name.as_str(), opened.options.clone())
                 .and_then(|()| Ok(zip.write_all(&content)?))
                 .map_err(ArchiveError::Writer)?;
             files += 1;
@@ -358,12 +352,8 @@ impl<W: Write> Packer<'_, W> {
     fn add(&mut self, source: PackSource, size: u64) -> Result<(), Error> {
         if size > BATCH_BYTES {
             self.end_round()?;
-            if let PackSource::File {
-                directory,
-                path,
-                name,
-            } = source
-                && let Some(opened) = OpenedFile::new(&directory, path, name)?
+            if let PackSource::File(source) = source
+                && let Some(opened) = OpenedFile::new(source)?
             {
                 self.stream(&opened)?;
             }
@@ -408,7 +398,7 @@ impl<W: Write> Packer<'_, W> {
     fn stream(&mut self, opened: &OpenedFile) -> Result<(), Error> {
         self.writer
             .zip
-            .start_file(opened.name.as_str(), opened.options.clone())
+            .start_file(opened.source.name.as_str(), opened.options.clone())
             .map_err(ArchiveError::Writer)?;
         let mut content = (&opened.file).take(opened.size);
         let mut piece = vec![0; PIECE];
