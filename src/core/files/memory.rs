@@ -34,12 +34,8 @@ struct MemoryNode {
 }
 
 impl MemoryProvider {
-    /// No files, with the times of this clock.
-    pub fn new(clock: Clock) -> Self {
-        Self::within(clock, Arc::default())
-    }
-
-    /// The same, taking no more than a limit allows, which others may share.
+    /// No files, with the times of this clock, that take no more than a limit allows, which others may
+    /// share.
     pub fn within(clock: Clock, limit: Arc<MemoryLimit>) -> Self {
         Self {
             clock,

@@ -306,15 +306,6 @@ pub struct Page<Entry = Metadata> {
     pub more: bool,
 }
 
-impl<Entry> Default for Page<Entry> {
-    fn default() -> Self {
-        Self {
-            entries: Vec::new(),
-            more: false,
-        }
-    }
-}
-
 impl<Entry> Page<Entry> {
     /// The same with something else of each entry.
     pub fn map<Other>(self, of: impl FnMut(Entry) -> Other) -> Page<Other> {

@@ -96,7 +96,10 @@ impl Files<'_> {
         let at = self.at(&directory);
         let page = match self.provider.list(&at, None, self.limits.results) {
             // The workspace is always there.
-            Err(ProviderError::NotFound(_)) if directory.is_root() => Page::default(),
+            Err(ProviderError::NotFound(_)) if directory.is_root() => Page {
+                entries: Vec::new(),
+                more: false,
+            },
             page => page.map_err(|error| ToolError::of_provider(given, error))?,
         };
         let entries = page.entries.into_iter().map(|entry| Metadata {
