@@ -69,7 +69,7 @@ impl Operation for AllowedCommands {
     const SUMMARY: &str = "List allowed commands";
     const DOC: &str = "List every command that shed_exec runs here.";
     const EFFECT: Effect = Effect::READS;
-    const ERRORS: &[Code] = &[];
+    const ERRORS: &[&[Code]] = &[];
     const EXAMPLES: &[&str] = &["{}"];
     const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("storage"),

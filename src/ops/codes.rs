@@ -1,4 +1,4 @@
-//! Named sets of the codes that many operations may answer, and how an operation joins them.
+//! Named sets of the codes that many operations may answer, and how an operation lists them.
 
 use fileshed_core::Code;
 
@@ -39,40 +39,13 @@ pub(super) const COMMAND: &[Code] = &[
     Code::Timeout,
 ];
 
-/// Joins named sets of this module and, behind a semicolon, codes that stand for themselves.
+/// Lists named sets of this module and, behind a semicolon, codes that stand for themselves.
 macro_rules! errors {
-    ($($set:ident),* $(; $($code:ident),+)?) => {{
-        use fileshed_core::Code;
-        use $crate::ops::codes;
-        const SETS: &[&[Code]] = &[$(codes::$set,)* $(&[$(Code::$code),+])?];
-        const JOINED: [Code; codes::count(SETS)] = codes::join(SETS);
-        &JOINED
-    }};
+    ($($set:ident),* $(; $($code:ident),+)?) => {
+        &[
+            $($crate::ops::codes::$set,)*
+            $(&[$(fileshed_core::Code::$code),+])?
+        ]
+    };
 }
 pub(super) use errors;
-
-/// Returns the number of codes in the sets.
-pub(super) const fn count(sets: &[&[Code]]) -> usize {
-    let (mut count, mut set) = (0, 0);
-    while set < sets.len() {
-        count += sets[set].len();
-        set += 1;
-    }
-    count
-}
-
-/// Returns the codes of all sets in one list of that length.
-pub(super) const fn join<const COUNT: usize>(sets: &[&[Code]]) -> [Code; COUNT] {
-    let mut joined = [Code::InternalApiError; COUNT];
-    let (mut at, mut set) = (0, 0);
-    while set < sets.len() {
-        let mut index = 0;
-        while index < sets[set].len() {
-            joined[at] = sets[set][index];
-            at += 1;
-            index += 1;
-        }
-        set += 1;
-    }
-    joined
-}

@@ -50,7 +50,7 @@ impl Operation for Convert {
     const DOC: &str = "Make a real DOCX, ODT, PDF, PPTX or HTML of Markdown, HTML or a table, an XLSX or ODS of CSV or a database, and back. shed_convert(zone=\"storage\", path=\"a.csv\", to=\"xlsx\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::REPLACES;
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
         InvalidFormat, PermissionDenied, CommandNotFound, ExecError, CsvParseError, CsvTooWide
     ];

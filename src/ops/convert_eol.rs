@@ -48,7 +48,7 @@ impl Operation for ConvertEol {
     const SUMMARY: &str = "Convert line ends";
     const DOC: &str = "Convert the line ends of a text file to unix (LF, default) or windows (CRLF); the encoding stays. shed_convert_eol(zone=\"storage\", path=\"a.csv\", to=\"windows\")";
     const EFFECT: Effect = Effect::REPLACES;
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
         InvalidFormat, PermissionDenied
     ];

@@ -53,7 +53,7 @@ impl Operation for Copy {
     const DOC: &str = "Copy or move files and directories between zones and groups. shed_copy(from=\"uploads/a.csv\", to=\"group/Team/a.csv\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::REPLACES;
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         EXISTING_FILE, CHANGE, GROWTH;
         InvalidZone, PathEscape, ProtectedPath, InvalidPath, FileExists, PermissionDenied,
         InvalidGroupId, GroupNotFound, GroupNotAvailable

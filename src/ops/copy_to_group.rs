@@ -53,7 +53,7 @@ impl Operation for CopyToGroup {
     const SUMMARY: &str = "Copy into a group";
     const DOC: &str = "Copy a file or directory of yours into a group. mode: group (default: everyone may change it), owner (only you), owner_ro (nobody). shed_copy_to_group(src_zone=\"documents\", src_path=\"plan.md\", group=\"team\", dest_path=\"plan.md\", mode=\"owner\")";
     const EFFECT: Effect = Effect::REPLACES;
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ZONE_AND_PATH, EXISTING_FILE, GROWTH;
         ZoneForbidden, InvalidMode, PermissionDenied, FileExists, FileLocked
     ];

@@ -51,7 +51,7 @@ impl Operation for CreateFile {
     const DOC: &str = "Write a whole file; makes directories. A part: shed_patch_text. shed_create_file(zone=\"storage\", path=\"notes/a.md\", content=\"# A\\n\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::REPLACES;
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ZONE_AND_PATH, CHANGE, GROWTH;
         NotAFile, InvalidFormat, PermissionDenied, InvalidMode
     ];

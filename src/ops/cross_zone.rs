@@ -18,7 +18,7 @@ pub trait BetweenZones: 'static {
     /// [`Operation::CORE`]
     const CORE: bool = false;
     /// [`Operation::ERRORS`]; a move takes no more space.
-    const ERRORS: &'static [Code] =
+    const ERRORS: &'static [&'static [Code]] =
         errors![PATH, EXISTING_FILE; FileExists, FileLocked, FileTooLarge];
     /// [`Operation::EXAMPLES`]
     const EXAMPLES: &'static [&'static str];
@@ -38,7 +38,7 @@ impl<T: BetweenZones> Operation for T {
     const DOC: &'static str = T::DOC;
     const CORE: bool = T::CORE;
     const EFFECT: Effect = Effect::REPLACES;
-    const ERRORS: &'static [Code] = T::ERRORS;
+    const ERRORS: &'static [&'static [Code]] = T::ERRORS;
     const EXAMPLES: &'static [&'static str] = T::EXAMPLES;
     const ACCESS: FileAccess = if T::COPIES {
         FileAccess::Read

@@ -52,7 +52,7 @@ impl Operation for Delete {
     const DOC: &str = "Delete one file or directory, in uploads too. shed_delete(zone=\"storage\", path=\"old.md\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::REPLACES;
-    const ERRORS: &[Code] =
+    const ERRORS: &[&[Code]] =
         errors![ZONE_AND_PATH; FileNotFound, FileExists, FileLocked, PermissionDenied];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     const ACCESS: FileAccess = FileAccess::Remove;

@@ -53,7 +53,7 @@ impl Operation for Diff {
     const SUMMARY: &str = "Compare files or versions";
     const DOC: &str = "Compare files or versions as a unified diff, documents by their text. shed_diff(zone=\"documents\", path=\"a.md\", version=\"HEAD~1\")";
     const EFFECT: Effect = Effect::READS;
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ZONE_AND_PATH, EXISTING_FILE;
         FileTooLarge, InvalidFormat
     ];

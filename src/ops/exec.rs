@@ -100,7 +100,7 @@ impl Operation for Exec {
     const EFFECT: Effect = Effect::CHANGES.outside();
     /// A command says by itself what it does, and models add parameters of other shells.
     const IGNORES_UNKNOWN: bool = true;
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ZONE_AND_PATH, CHANGE, COMMAND, GROWTH;
         ArgumentRequired, InvalidFormat, NotAFile, PermissionDenied, ExecError
     ];

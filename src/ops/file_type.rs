@@ -52,7 +52,7 @@ impl Operation for FileType {
     const SUMMARY: &str = "Identify a file";
     const DOC: &str = "Identify a file by its content: media type, text encoding, format.";
     const EFFECT: Effect = Effect::READS;
-    const ERRORS: &[Code] = errors![ZONE_AND_PATH, EXISTING_FILE];
+    const ERRORS: &[&[Code]] = errors![ZONE_AND_PATH, EXISTING_FILE];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes.txt"}"#];
     const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("mime"),

@@ -34,7 +34,7 @@ impl Operation for ForceUnlock {
     const DOC: &str =
         "End a locked edit that another conversation left behind; its unsaved changes are lost.";
     const EFFECT: Effect = Effect::REPLACES;
-    const ERRORS: &[Code] = errors![ZONE_AND_PATH; ZoneReadonly, NotInEditMode];
+    const ERRORS: &[&[Code]] = errors![ZONE_AND_PATH; ZoneReadonly, NotInEditMode];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     const ACCESS: FileAccess = FileAccess::Remove;
     const SHORT_ANSWER: &[Keep] = &[];

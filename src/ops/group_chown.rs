@@ -35,7 +35,7 @@ impl Operation for GroupChown {
     const SUMMARY: &str = "Give a file of a group away";
     const DOC: &str = "Give your file in a group to another member.";
     const EFFECT: Effect = Effect::REPLACES;
-    const ERRORS: &[Code] = errors![PATH, EXISTING_FILE; InvalidOwner, NotFileOwner];
+    const ERRORS: &[&[Code]] = errors![PATH, EXISTING_FILE; InvalidOwner, NotFileOwner];
     const EXAMPLES: &[&str] =
         &[r#"{"group": "team", "path": "template.md", "new_owner": "grace"}"#];
     const ACCESS: FileAccess = FileAccess::Change;

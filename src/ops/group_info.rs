@@ -56,7 +56,7 @@ impl Operation for GroupInfo {
     const SUMMARY: &str = "Show members and files of a group";
     const DOC: &str = "Show the members of a group and its files with owner and mode. To read them: shed_exec with zone=\"group\".";
     const EFFECT: Effect = Effect::READS;
-    const ERRORS: &[Code] = &[];
+    const ERRORS: &[&[Code]] = &[];
     const EXAMPLES: &[&str] = &[r#"{"group": "team"}"#];
     const SHORT_ANSWER: &[Keep] = &[
         Keep::Unknown("group_id"),

@@ -22,7 +22,7 @@ impl Operation for GroupList {
     const DOC: &str =
         "List the groups whose files you share; use one with zone=\"group\", group=<name>.";
     const EFFECT: Effect = Effect::READS;
-    const ERRORS: &[Code] = &[Code::GroupNotAvailable];
+    const ERRORS: &[&[Code]] = errors![; GroupNotAvailable];
     const EXAMPLES: &[&str] = &["{}"];
     const SHORT_ANSWER: &[Keep] = &[
         Keep::Table("groups", &["id", "name", "member_count", "description"]),

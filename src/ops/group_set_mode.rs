@@ -37,7 +37,7 @@ impl Operation for GroupSetMode {
     const SUMMARY: &str = "Protect a file of a group";
     const DOC: &str = "Set who may change your file in a group.";
     const EFFECT: Effect = Effect::REPLACES;
-    const ERRORS: &[Code] = errors![PATH, EXISTING_FILE; InvalidMode, NotFileOwner];
+    const ERRORS: &[&[Code]] = errors![PATH, EXISTING_FILE; InvalidMode, NotFileOwner];
     const EXAMPLES: &[&str] = &[r#"{"group": "team", "path": "template.md", "mode": "owner"}"#];
     const ACCESS: FileAccess = FileAccess::Change;
     const SHORT_ANSWER: &[Keep] = &[Keep::Always("old_mode")];

@@ -63,7 +63,7 @@ impl Operation for Help {
     const DOC: &str = "Guides with examples.";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::READS;
-    const ERRORS: &[Code] = &[];
+    const ERRORS: &[&[Code]] = &[];
     const EXAMPLES: &[&str] = &["{}", r#"{"howto": "edit"}"#];
     const SHORT_ANSWER: &[Keep] = &[Keep::Always("help"), Keep::Unusual("howtos")];
     type Request = Request;

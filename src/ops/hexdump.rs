@@ -55,7 +55,7 @@ impl Operation for Hexdump {
     const SUMMARY: &str = "Show bytes of a file";
     const DOC: &str = "Show bytes of a file as offset, hex and ASCII.";
     const EFFECT: Effect = Effect::READS;
-    const ERRORS: &[Code] = errors![ZONE_AND_PATH, EXISTING_FILE];
+    const ERRORS: &[&[Code]] = errors![ZONE_AND_PATH, EXISTING_FILE];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "path": "image.png", "length": 64}"#,
         r#"{"zone": "storage", "path": "image.png", "offset": 4, "length": 8}"#,

@@ -88,7 +88,7 @@ impl Operation for ListChanges {
     const DOC: &str = "List changes, newest first; in a group by all. shed_history(path=\"documents/a.md\", diff=true)";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::READS;
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ;
         InvalidZone, InvalidPath, PathEscape, ProtectedPath,
         InvalidGroupId, GroupNotFound, GroupNotAvailable

@@ -77,7 +77,7 @@ impl Operation for Import {
     const SUMMARY: &str = "Import files of this conversation";
     const DOC: &str = "List the files attached to this chat; they are in zone uploads already. Fetch deleted ones again.";
     const EFFECT: Effect = Effect::REPLACES.outside();
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         PATH, GROWTH;
         FileNotFound, FileExists, OpenwebuiApiUnavailable, OpenwebuiGetError
     ];

@@ -89,7 +89,7 @@ impl Operation for LinkCreate {
     const DOC: &str = "Make a download link; show clickable_link as it is; an SVG shows in the chat. shed_link_create(zone=\"storage\", path=\"a.md\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::ADDS.each_time().outside();
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ZONE_AND_PATH, EXISTING_FILE;
         QuotaExceeded, OpenwebuiApiUnavailable, OpenwebuiInsertError
     ];

@@ -26,11 +26,9 @@ impl Operation for LinkDelete {
     const SUMMARY: &str = "Take a link back";
     const DOC: &str = "End a link at once; the file stays.";
     const EFFECT: Effect = Effect::REPLACES.outside();
-    const ERRORS: &[Code] = &[
-        Code::MissingFileId,
-        Code::NotAFileshedLink,
-        Code::OpenwebuiApiUnavailable,
-        Code::OpenwebuiDeleteError,
+    const ERRORS: &[&[Code]] = errors![
+        ;
+        MissingFileId, NotAFileshedLink, OpenwebuiApiUnavailable, OpenwebuiDeleteError
     ];
     const EXAMPLES: &[&str] = &[r#"{"file_id": "5f0e4a529f0b0e8f4f"}"#];
     const SHORT_ANSWER: &[Keep] = &[Keep::Unknown("filename")];

@@ -67,7 +67,7 @@ impl Operation for LinkList {
     const SUMMARY: &str = "List links";
     const DOC: &str = "List your download and upload links that still work, with file_id.";
     const EFFECT: Effect = Effect::READS;
-    const ERRORS: &[Code] = &[];
+    const ERRORS: &[&[Code]] = &[];
     const EXAMPLES: &[&str] = &["{}"];
     const SHORT_ANSWER: &[Keep] = &[
         Keep::Table(

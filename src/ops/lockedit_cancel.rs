@@ -36,7 +36,7 @@ impl Operation for LockeditCancel {
     const DOC: &str =
         "Drop the working copy of a locked edit and unlock; the file stays as it was.";
     const EFFECT: Effect = Effect::REPLACES;
-    const ERRORS: &[Code] = errors![ZONE_AND_PATH, CHANGE, OPEN_EDIT];
+    const ERRORS: &[&[Code]] = errors![ZONE_AND_PATH, CHANGE, OPEN_EDIT];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     const ACCESS: FileAccess = FileAccess::Change;
     const SHORT_ANSWER: &[Keep] = &[Keep::Unusual("changes_discarded")];

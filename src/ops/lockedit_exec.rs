@@ -53,7 +53,7 @@ impl Operation for LockeditExec {
     const SUMMARY: &str = "Run a command on a locked file";
     const DOC: &str = "Run a command on the working copy of an open locked edit. shed_lockedit_exec(zone=\"storage\", path=\"a.md\", cmd=\"sed\", args=[\"-i\", \"s/old/new/\", \".\"])";
     const EFFECT: Effect = Effect::CHANGES.outside();
-    const ERRORS: &[Code] = errors![ZONE_AND_PATH, CHANGE, OPEN_EDIT, COMMAND, GROWTH];
+    const ERRORS: &[&[Code]] = errors![ZONE_AND_PATH, CHANGE, OPEN_EDIT, COMMAND, GROWTH];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "path": "notes/todo.md", "cmd": "sed", "args": ["-i", "s/old/new/", "."]}"#,
     ];

@@ -45,7 +45,7 @@ impl Operation for LockeditOpen {
     const SUMMARY: &str = "Lock a file for editing";
     const DOC: &str = "Lock a file and edit a copy in several steps: shed_lockedit_exec or shed_lockedit_overwrite, then shed_lockedit_save or shed_lockedit_cancel. For one change: shed_patch_text. shed_lockedit_open(zone=\"storage\", path=\"a.md\")";
     const EFFECT: Effect = Effect::ADDS;
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ZONE_AND_PATH, EXISTING_FILE, CHANGE;
         InvalidFormat, PermissionDenied, QuotaExceeded
     ];

@@ -45,7 +45,7 @@ impl Operation for LockeditOverwrite {
     const SUMMARY: &str = "Write the working copy of a locked file";
     const DOC: &str = "Replace the content of a locked edit's working copy, or append to it.";
     const EFFECT: Effect = Effect::REPLACES;
-    const ERRORS: &[Code] = errors![ZONE_AND_PATH, CHANGE, OPEN_EDIT, GROWTH; InvalidFormat];
+    const ERRORS: &[&[Code]] = errors![ZONE_AND_PATH, CHANGE, OPEN_EDIT, GROWTH; InvalidFormat];
     const EXAMPLES: &[&str] =
         &[r##"{"zone": "storage", "path": "notes/todo.md", "content": "# New\n"}"##];
     const SHORT_ANSWER: &[Keep] = &[Keep::Always("new_size")];

@@ -42,7 +42,7 @@ impl Operation for LockeditSave {
     const SUMMARY: &str = "Save a locked file and unlock it";
     const DOC: &str = "Save the working copy of a locked edit, and unlock the file.";
     const EFFECT: Effect = Effect::REPLACES;
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ZONE_AND_PATH, CHANGE, OPEN_EDIT, GROWTH;
         PreconditionFailed, NotAFile, PermissionDenied
     ];

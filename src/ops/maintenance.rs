@@ -38,7 +38,7 @@ impl Operation for Maintenance {
     const SUMMARY: &str = "Clean up expired locks";
     const DOC: &str = "Release expired and broken locks of your zones and groups.";
     const EFFECT: Effect = Effect::REPLACES;
-    const ERRORS: &[Code] = &[];
+    const ERRORS: &[&[Code]] = &[];
     const EXAMPLES: &[&str] = &["{}"];
     const SHORT_ANSWER: &[Keep] = &[
         Keep::Lines("expired_locks"),

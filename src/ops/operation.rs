@@ -30,8 +30,8 @@ pub trait Operation: Sized + 'static {
     const EFFECT: Effect;
     /// `true` if it ignores unknown names of arguments although it may change something.
     const IGNORES_UNKNOWN: bool = false;
-    /// The codes of its own failures; `COMMON_ERRORS` come on top.
-    const ERRORS: &'static [Code];
+    /// The codes of its own failures, in sets; `COMMON_ERRORS` come on top.
+    const ERRORS: &'static [&'static [Code]];
     /// Requests that work, as JSON. The first is shown in the OpenAPI document.
     const EXAMPLES: &'static [&'static str];
     /// The request: a flat object of simple types.

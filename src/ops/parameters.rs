@@ -91,7 +91,7 @@ impl Operation for Parameters {
     const DOC: &'static str =
         "Show quotas, limits of size and time, and whether commands have network.";
     const EFFECT: Effect = Effect::READS;
-    const ERRORS: &'static [Code] = &[];
+    const ERRORS: &'static [&'static [Code]] = &[];
     const EXAMPLES: &'static [&'static str] = &["{}"];
     const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("quota_per_user_mb"),

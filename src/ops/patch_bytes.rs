@@ -52,7 +52,7 @@ impl Operation for PatchBytes {
     const SUMMARY: &str = "Write bytes";
     const DOC: &str = "Change bytes of a file: append (default), insert or replace at an offset. Text: shed_patch_text. shed_patch_bytes(zone=\"storage\", path=\"a.bin\", content=\"48656c6c6f\", position=\"replace\", offset=0)";
     const EFFECT: Effect = Effect::CHANGES;
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
         InvalidFormat, PermissionDenied, InvalidMode
     ];

@@ -70,7 +70,7 @@ impl Operation for PatchText {
     const DOC: &str = "Change a part of a text file: replace text (find), insert or replace lines, append. shed_patch_text(zone=\"storage\", path=\"a.md\", find=\"old\", content=\"new\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::CHANGES;
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
         InvalidFormat, PatternNotFound, PermissionDenied, InvalidMode
     ];

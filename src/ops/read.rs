@@ -84,7 +84,7 @@ impl Operation for Read {
     const DOC: &str = "Read a text file as numbered lines, a PDF, DOCX, XLSX or PPTX as text, a picture as a picture. shed_read(zone=\"storage\", path=\"a.md\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::READS;
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ZONE_AND_PATH, EXISTING_FILE;
         FileTooLarge, UnsupportedFileType, InvalidFormat
     ];

@@ -40,7 +40,7 @@ impl Operation for Rename {
     const SUMMARY: &str = "Rename or move inside one zone";
     const DOC: &str = "Rename or move a file or directory inside its zone, never to another one. shed_rename(zone=\"storage\", old_path=\"a.md\", new_path=\"notes/a.md\")";
     const EFFECT: Effect = Effect::REPLACES;
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ZONE_AND_PATH, CHANGE;
         FileNotFound, FileExists, PermissionDenied
     ];

@@ -53,7 +53,7 @@ pub(super) fn of_request<O: Operation>() -> Value {
             parameter.remove("description");
         }
     }
-    if O::ERRORS.contains(&Code::PathStartsWithZone) {
+    if O::ERRORS.concat().contains(&Code::PathStartsWithZone) {
         let mut parameter = json!({"type": "boolean"});
         if O::ID == "shed_exec" {
             parameter["description"] = "Paths may name the zone".into();

@@ -74,7 +74,7 @@ impl Operation for Sqlite {
     const DOC: &str = "Query or change an SQLite database, import a table, export rows. shed_sqlite(zone=\"storage\", path=\"shop.db\", query=\"SELECT * FROM sales\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::CHANGES;
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
         InvalidFormat, PermissionDenied, CommandForbidden, ExecError, Timeout, TableExists, CsvEmpty,
         CsvParseError, CsvTooWide

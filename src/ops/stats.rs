@@ -82,7 +82,7 @@ impl Operation for Stats {
     const SUMMARY: &str = "Show space used";
     const DOC: &str = "Show the space used in each zone and group, and the quotas.";
     const EFFECT: Effect = Effect::READS;
-    const ERRORS: &[Code] = &[];
+    const ERRORS: &[&[Code]] = &[];
     const EXAMPLES: &[&str] = &["{}"];
     const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("uploads"),

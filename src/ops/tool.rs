@@ -39,8 +39,8 @@ pub struct Tool<C> {
     pub changes: bool,
     /// Most bytes of a call.
     pub body_max: u64,
-    /// The codes of its own failures.
-    pub errors: &'static [Code],
+    /// The codes of its own failures, in sets.
+    pub errors: &'static [&'static [Code]],
     /// Requests that work, as JSON.
     pub examples: &'static [&'static str],
     /// The fields of its data that a short answer keeps.
@@ -180,10 +180,8 @@ impl OperationTool {
         } else {
             &[]
         };
-        [self.errors, groups, COMMON_ERRORS]
-            .into_iter()
-            .flatten()
-            .copied()
+        let own = self.errors.iter().copied();
+        own.chain([groups, COMMON_ERRORS]).flatten().copied()
     }
 }
 

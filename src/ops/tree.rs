@@ -58,7 +58,7 @@ impl Operation for Tree {
     const DOC: &str = "List the files of a zone with their sizes. shed_tree(zone=\"storage\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::READS;
-    const ERRORS: &[Code] = errors![ZONE_AND_PATH; FileNotFound];
+    const ERRORS: &[&[Code]] = errors![ZONE_AND_PATH; FileNotFound];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage"}"#,
         r#"{"zone": "storage", "path": "notes", "depth": 1}"#,

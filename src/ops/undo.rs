@@ -59,7 +59,7 @@ impl Operation for Undo {
     const DOC: &str = "If the user asks: undo all that your last answer changed, in all zones. shed_undo(answer=\"last\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::REPLACES.each_time();
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ;
         InvalidZone, PathEscape, ProtectedPath, InvalidPath, FileNotFound, FileExists, FileLocked,
         PermissionDenied, QuotaExceeded, InvalidGroupId, GroupNotFound, GroupNotAvailable

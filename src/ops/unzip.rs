@@ -70,7 +70,7 @@ impl Operation for Unzip {
     const SUMMARY: &str = "Unpack a ZIP archive";
     const DOC: &str = "Unpack a ZIP archive into a directory; replaces no file. For tar use shed_exec. shed_unzip(zone=\"storage\", src=\"notes.zip\")";
     const EFFECT: Effect = Effect::ADDS;
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
         FileExists, InvalidFormat, ZipBomb
     ];

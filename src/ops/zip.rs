@@ -55,7 +55,7 @@ impl Operation for Zip {
     const SUMMARY: &str = "Pack a ZIP archive";
     const DOC: &str = "Pack one file or directory into a ZIP archive beside it; replaces an old archive. shed_zip(zone=\"storage\", src=\"notes\")";
     const EFFECT: Effect = Effect::CHANGES;
-    const ERRORS: &[Code] = errors![
+    const ERRORS: &[&[Code]] = errors![
         ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
         FileExists, PermissionDenied
     ];

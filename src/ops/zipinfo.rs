@@ -55,7 +55,7 @@ impl Operation for Zipinfo {
     const SUMMARY: &str = "List a ZIP archive";
     const DOC: &str = "List a ZIP archive's entries, without unpacking it.";
     const EFFECT: Effect = Effect::READS;
-    const ERRORS: &[Code] = errors![ZONE_AND_PATH, EXISTING_FILE; InvalidFormat];
+    const ERRORS: &[&[Code]] = errors![ZONE_AND_PATH, EXISTING_FILE; InvalidFormat];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes.zip"}"#];
     const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("files_count"),

@@ -187,7 +187,7 @@ fn toolset(entry: &OperationTool) -> &'static str {
 }
 
 fn own_codes(entry: &OperationTool) -> String {
-    match entry.errors {
+    match entry.errors.concat().as_slice() {
         [] => "none of its own".to_owned(),
         own => codes(own),
     }

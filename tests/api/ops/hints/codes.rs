@@ -60,7 +60,7 @@ pub(crate) fn assert_all_provoked(provoked: Vec<Provocation>) {
     let mut missing = Vec::new();
     for entry in OPERATIONS {
         let is_provoked = |code: &&Code| UNPROVOKED.iter().all(|(known, _)| known != *code);
-        let codes = entry.errors.iter().filter(is_provoked);
+        let codes = entry.errors.iter().copied().flatten().filter(is_provoked);
         let keys = codes.map(|code| (code.as_str().to_owned(), entry.id.to_owned()));
         missing.extend(keys.filter(|key| !found.contains(key)));
     }
