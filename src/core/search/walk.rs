@@ -154,14 +154,17 @@ impl Here {
 type JobKey = (Vec<u8>, bool);
 
 enum WalkJob {
-    Directory {
-        number: usize,
-        path: ZonePath,
-        below: String,
-        /// Rules of the directories above it.
-        rules: IgnoreRules,
-    },
+    Directory(DirectoryJob),
     Batch(Arc<Here>, Range<usize>),
+}
+
+/// A directory that is read.
+struct DirectoryJob {
+    number: usize,
+    path: ZonePath,
+    below: String,
+    /// Rules of the directories above it.
+    rules: IgnoreRules,
 }
 
 /// Walks through trees, which lie behind each other in the order of the answer, and shows their
@@ -178,13 +181,13 @@ pub(crate) fn walk<W>(
     let first = trees.iter().enumerate().map(|(number, tree)| {
         // A digit more than there are zones of anybody.
         let place = (number as u32).to_be_bytes().to_vec();
-        let job = WalkJob::Directory {
+        let job = DirectoryJob {
             number,
             path: tree.path.clone(),
             below: tree.below.clone(),
             rules: scope.rules_above(tree),
         };
-        ((place, true), job)
+        ((place, true), WalkJob::Directory(job))
     });
     let is_cut = AtomicBool::new(false);
     let queue = Queue::new(first);
@@ -198,12 +201,7 @@ pub(crate) fn walk<W>(
             return;
         }
         match job {
-            WalkJob::Directory {
-                number,
-                path,
-                below,
-                rules,
-            } => queue.extend(open(trees, scope, number, &path, below, rules, place)),
+            WalkJob::Directory(job) => queue.extend(open(trees, scope, job, place)),
             WalkJob::Batch(here, range) => {
                 for name in &here.names[range] {
                     if bounds.are_over() {
@@ -222,48 +220,46 @@ pub(crate) fn walk<W>(
 fn open(
     trees: &[SearchRoot<'_>],
     scope: &WalkScope<'_>,
-    number: usize,
-    path: &ZonePath,
-    below: String,
-    mut rules: IgnoreRules,
+    mut job: DirectoryJob,
     above: Vec<u8>,
 ) -> Vec<(JobKey, WalkJob)> {
-    let tree = &trees[number];
+    let tree = &trees[job.number];
     let opened = if tree.is_file {
         tree.open_above()
     } else {
-        tree.root.read_names(path).ok()
+        tree.root.read_names(&job.path).ok()
     };
     let Some((directory, mut names)) = opened else {
         return Vec::new();
     };
     if !tree.is_file {
         if scope.reads_gitignore() {
-            rules = rules.in_directory(&directory);
+            job.rules = job.rules.in_directory(&directory);
         }
         names.retain(|name| {
-            scope.has(&below, name) && !rules.ignore(&path.join(&name.text), is_directory(name))
+            let path = || job.path.join(&name.text);
+            scope.has(&job.below, name) && !job.rules.ignore(&path(), is_directory(name))
         });
     }
     let mut jobs: Vec<(JobKey, WalkJob)> = names
         .iter()
         .filter(|name| is_directory(name))
         .map(|name| {
-            let job = WalkJob::Directory {
-                number,
-                path: path.join(&name.text),
-                below: join(&below, &name.text),
-                rules: rules.clone(),
+            let job = DirectoryJob {
+                number: job.number,
+                path: job.path.join(&name.text),
+                below: join(&job.below, &name.text),
+                rules: job.rules.clone(),
             };
-            ((place(&above, name), true), job)
+            ((place(&above, name), true), WalkJob::Directory(job))
         })
         .collect();
     names.retain(|name| scope.wants(name));
     names.sort_unstable_by(|a, b| (is_directory(a), &a.text).cmp(&(is_directory(b), &b.text)));
     let here = Arc::new(Here {
-        number,
+        number: job.number,
         directory,
-        below,
+        below: job.below,
         place: above,
         names,
     });
