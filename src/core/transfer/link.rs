@@ -300,10 +300,8 @@ impl Transfer {
         hex::decode_to_slice(&row.id, &mut id).ok()?;
         let expires_at = signed_end(&row)?;
         let token = self.link_key().sign(LinkToken { id, expires_at });
-        let user = match row.user {
-            Some(user) => Some(UserId::parse(&user).ok()?),
-            None => None,
-        };
+        let user = row.user.as_deref().map(UserId::parse);
+        let user = user.transpose().ok()?;
         let path = if row.path.is_empty() {
             ZonePath::root()
         } else {

@@ -280,28 +280,21 @@ impl ArrivingUpload<'_> {
     /// is stored.
     pub fn finish(self) -> Result<UploadState, Error> {
         self.file.flush()?;
-        let Self {
-            transfer,
-            mut row,
-            caller,
-            file,
-            offset,
-            permit,
-        } = self;
+        let (transfer, mut row) = (self.transfer, self.row);
         row.expires_at = transfer.upload_end();
         let store = &transfer.store;
         let registry = &store.registry;
         registry.extend_resumable_upload(&row.id, row.expires_at)?;
-        if file.size() == row.length {
+        if self.file.size() == row.length {
             let on_conflict = match on_conflict(row.overwrite) {
                 // It may have been stored before, and only that was not entered any more.
-                OnConflict::Rename if offset == row.length => OnConflict::RenameUnlessSame,
+                OnConflict::Rename if self.offset == row.length => OnConflict::RenameUnlessSame,
                 on_conflict => on_conflict,
             };
-            let zone = store.zone(&caller, &row.zone, row.group.as_deref())?;
-            transfer.store_arrived(&zone.made()?, &row, on_conflict, permit)?;
+            let zone = store.zone(&self.caller, &row.zone, row.group.as_deref())?;
+            transfer.store_arrived(&zone.made()?, &row, on_conflict, self.permit)?;
         }
-        Ok(state(&row, file.size()))
+        Ok(state(&row, self.file.size()))
     }
 }
 

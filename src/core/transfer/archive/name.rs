@@ -84,11 +84,7 @@ pub(super) fn written_name(path: &str) -> String {
 
 /// `C:` and the like, which is a place of its own on Windows.
 fn has_drive(name: &str) -> bool {
-    let mut characters = name.chars();
-    characters
-        .next()
-        .is_some_and(|letter| letter.is_ascii_alphabetic())
-        && characters.next() == Some(':')
+    matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
 fn fault(error: &PathError) -> EntryFault {

@@ -42,8 +42,7 @@ fn shortened(name: &str) -> String {
         .filter(|dot| name.len() - dot <= EXTENSION_MAX_BYTES);
     let (stem, extension) = name.split_at(dot.unwrap_or(name.len()));
     let room = NAME_MAX_BYTES - extension.len();
-    let end = (0..=room).rev().find(|end| stem.is_char_boundary(*end));
-    let stem = stem[..end.unwrap_or_default()].trim_end_matches(is_no_end);
+    let stem = stem[..stem.floor_char_boundary(room)].trim_end_matches(is_no_end);
     format!("{stem}{extension}")
 }
 
