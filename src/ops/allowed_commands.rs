@@ -19,10 +19,6 @@ pub struct Commands {
 
 /// Allowed network access.
 #[derive(Serialize, ToSchema)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "an answer of independent facts"
-)]
 pub struct Network {
     /// Network mode: disabled, safe or all.
     mode: &'static str,

@@ -2,10 +2,6 @@
 
 /// The possible effects of a call, whatever its arguments are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "four questions, each of which can be answered either way"
-)]
 pub struct Effect {
     /// `true` if a call changes nothing.
     pub reads_only: bool,

@@ -62,10 +62,6 @@ pub struct Response {
 
 /// The effects.
 #[derive(Serialize, ToSchema)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an answer of its own"
-)]
 pub struct Info {
     /// `true` if commands may download.
     network_enabled: bool,

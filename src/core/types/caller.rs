@@ -78,10 +78,6 @@ pub struct GroupClaim {
 
 /// One caller of one call.
 #[derive(Clone, Debug, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each says something else of a call, and any of them may go together"
-)]
 pub struct Caller {
     /// The user; `None` is the one person of shared mode.
     pub user: Option<UserId>,

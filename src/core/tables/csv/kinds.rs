@@ -98,10 +98,6 @@ impl ColumnType {
 
 /// Observations about the values of a column.
 #[derive(Clone, Debug, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts, gathered value by value"
-)]
 pub(crate) struct Column {
     /// A value that is no number.
     text: bool,
