@@ -46,7 +46,7 @@ pub(crate) fn epub<R: Read + Seek>(
         text.heading(&format!("Section {number}"));
         let mut collector = Collector::new(text, Markup::Web);
         let chapter = resolve(&package, file);
-        parts.read_page(&chapter, |event| collector.take(event))?;
+        parts.events(&chapter, true, |event| collector.take(event))?;
         collector.finish();
     }
     Ok(())

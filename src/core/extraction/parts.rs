@@ -41,16 +41,8 @@ impl<R: Read + Seek> Parts<R> {
         self.events(part, false, visit)
     }
 
-    /// Reads a page of the web in the same way, whose elements need not be closed.
-    pub(crate) fn read_page(
-        &mut self,
-        part: &str,
-        visit: impl FnMut(Event<'_>) -> bool,
-    ) -> Result<bool, Unreadable> {
-        self.events(part, true, visit)
-    }
-
-    fn events(
+    /// Does the same with a part that may be a page of the web, whose elements need not be closed.
+    pub(crate) fn events(
         &mut self,
         part: &str,
         is_page: bool,
