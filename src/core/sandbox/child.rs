@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags};
 
 use super::SandboxError;
 use super::descriptor::poll;
+use super::egress::EgressGrant;
 use super::job::JobSpec;
 use super::started::{StandardStreams, StartedJob, start};
 use super::zygote::Zygote;
@@ -49,8 +50,7 @@ pub enum ExitReason {
 
 /// Does a job in `directory` and waits for its end, or until `must_stop`, which is asked
 /// several times a second, names another ending. All processes of its session are
-/// killed before this returns. The job may have a network of its own: `listen` gets the socket on
-/// which the proxy is expected there.
+/// killed before this returns. The job may have a network of its own, in which `network` serves.
 pub fn run<'n>(
     zygote: &'n Zygote,
     spec: &JobSpec,
@@ -58,9 +58,9 @@ pub fn run<'n>(
     (stdout, stderr): (OutputSink, OutputSink),
     timeout: Duration,
     mut must_stop: impl FnMut(&StartedJob<'_>) -> Option<ExitReason>,
-    listen: impl FnMut(OwnedFd) + 'n,
+    network: Option<&'n EgressGrant>,
 ) -> Result<Outcome, SandboxError> {
-    let deadline = zygote.clock().instant() + timeout;
+    let deadline = zygote.clock.instant() + timeout;
     let input = spec.input.as_deref().unwrap_or(Path::new("/dev/null"));
     let input = File::open(input).map_err(SandboxError::start)?;
     let (stdout, stdout_pipe) = stdout.open()?;
@@ -78,7 +78,7 @@ pub fn run<'n>(
     };
     let mut process = RunningProcess {
         zygote,
-        job: start(zygote, spec, directory, streams, listen)?,
+        job: start(zygote, spec, directory, streams, network)?,
         stdout: stdout_pipe,
         stderr: stderr_pipe,
         buffer: vec![0; 64 * 1024],
@@ -104,14 +104,14 @@ impl RunningProcess<'_> {
         must_stop: &mut impl FnMut(&StartedJob<'_>) -> Option<ExitReason>,
     ) -> Result<ExitReason, SandboxError> {
         loop {
-            let left = self.zygote.clock().left(deadline);
+            let left = self.zygote.clock.left(deadline);
             if left.is_zero() {
                 return Ok(ExitReason::TimedOut);
             }
             if let Some(ending) = must_stop(&self.job) {
                 return Ok(ending);
             }
-            let attention = self.zygote.timings().attention;
+            let attention = self.zygote.timings.attention;
             if self.wait_for_message(attention.min(left), true)?
                 && self.job.wait(Duration::ZERO)?.is_some()
             {
@@ -151,8 +151,8 @@ impl RunningProcess<'_> {
             ExitReason::Exited if self.job.ran_out_of_memory() => ExitReason::OverMemory,
             ending => ending,
         };
-        let clock = self.zygote.clock();
-        let deadline = clock.instant() + self.zygote.timings().last_words;
+        let clock = &self.zygote.clock;
+        let deadline = clock.instant() + self.zygote.timings.last_words;
         while self.stdout.file.is_some() || self.stderr.file.is_some() {
             if clock.is_past(deadline) {
                 break;

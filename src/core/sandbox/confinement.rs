@@ -8,7 +8,6 @@ use super::job::{
     Access, BindMount, Job, JobSpec, Limits, MountNamespace, NEWEST, NetworkAccess,
     landlock_version,
 };
-use super::started::StartedJob;
 use super::zygote::Zygote;
 use fileshed_types::settings::{NamespacePolicy, Settings};
 
@@ -225,9 +224,8 @@ fn try_out(
         best_effort: true,
     };
     let sinks = (OutputSink::Answer(0), OutputSink::Answer(4096));
-    let patience = zygote.timings().probe;
-    let (never, no_network) = (|_: &StartedJob<'_>| None, |_| ());
-    let outcome = run(zygote, &spec, directory, sinks, patience, never, no_network).ok()?;
+    let patience = zygote.timings.probe;
+    let outcome = run(zygote, &spec, directory, sinks, patience, |_| None, None).ok()?;
     let report = serde_json::from_slice(outcome.stderr.bytes.trim_ascii()).ok()?;
     (outcome.status == 0).then_some(report)
 }

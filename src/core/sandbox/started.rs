@@ -1,6 +1,6 @@
 //! A job that was started: asked for its end, ended, and never left alone.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,6 +15,7 @@ use rustix::net::{SendFlags, Shutdown};
 use super::SandboxError;
 use super::cgroup::LentCgroup;
 use super::descriptor::poll;
+use super::egress::EgressGrant;
 use super::job::JobSpec;
 use super::kernel_accounts::LentAccount;
 use super::message::{JobEvent, JobHandles, ReceivedMessage, StartRequest, pair};
@@ -44,7 +45,8 @@ pub struct StartedJob<'n> {
     group: Option<LentCgroup>,
     /// The kernel account of its owner.
     account: Option<LentAccount>,
-    listen: RefCell<Box<dyn FnMut(OwnedFd) + 'n>>,
+    /// Serves in the network of the job.
+    network: Option<&'n EgressGrant>,
     clock: Clock,
     /// Longest wait for what was ended to be gone.
     last_wait: Duration,
@@ -54,14 +56,14 @@ pub struct StartedJob<'n> {
 #[derive(Clone, Debug)]
 pub struct JobHandle(Arc<OwnedFd>);
 
-/// Starts a job in `directory`. It may have a network of its own: `listen` gets the socket on which
-/// the proxy is expected there, while the job is waited for.
+/// Starts a job in `directory`. It may have a network of its own, in which `network` serves while the job is
+/// waited for.
 pub fn start<'n>(
     zygote: &Zygote,
     spec: &JobSpec,
     directory: BorrowedFd<'_>,
     streams: StandardStreams,
-    listen: impl FnMut(OwnedFd) + 'n,
+    network: Option<&'n EgressGrant>,
 ) -> Result<StartedJob<'n>, SandboxError> {
     let group = zygote.group_for(spec)?;
     let entrance = group.as_ref().map(LentCgroup::entrance).transpose();
@@ -91,9 +93,9 @@ pub fn start<'n>(
         first: Cell::new(None),
         group,
         account,
-        listen: RefCell::new(Box::new(listen)),
-        clock: zygote.clock().clone(),
-        last_wait: zygote.timings().end,
+        network,
+        clock: zygote.clock.clone(),
+        last_wait: zygote.timings.end,
     })
 }
 
@@ -130,7 +132,9 @@ impl StartedJob<'_> {
                 Some((JobEvent::Ended(status), _)) => self.status.set(Some(status)),
                 Some((JobEvent::Started(first), _)) => self.first.set(Some(first)),
                 Some((JobEvent::Listening, Some(listener))) => {
-                    self.listen.borrow_mut()(listener);
+                    if let Some(network) = self.network {
+                        network.listen(listener.into());
+                    }
                 }
                 // The descriptor was lost: this process has as many as it may.
                 Some((JobEvent::Listening, None)) => {

@@ -19,8 +19,9 @@ use fileshed_types::{Clock, Mutex, Settings};
 #[derive(Debug)]
 pub struct Zygote {
     program: PathBuf,
-    clock: Clock,
-    timings: CommandTimings,
+    /// The clock by which jobs are waited for.
+    pub(super) clock: Clock,
+    pub(super) timings: CommandTimings,
     process: Mutex<Option<ZygoteProcess>>,
     /// Control groups in which commands are counted as a whole, once it was tried.
     groups: OnceLock<Result<Cgroups, NotDelegated>>,
@@ -41,16 +42,6 @@ impl Zygote {
             groups: OnceLock::new(),
             accounts: Mutex::default(),
         }
-    }
-
-    /// Returns the clock by which jobs are waited for.
-    pub(super) fn clock(&self) -> &Clock {
-        &self.clock
-    }
-
-    /// Returns how long jobs are waited for.
-    pub(super) fn timings(&self) -> &CommandTimings {
-        &self.timings
     }
 
     /// Bounds every command together with all that it starts, where the control group of this

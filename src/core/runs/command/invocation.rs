@@ -212,11 +212,7 @@ impl<'a> Run<'a> {
             sinks,
             timings::seconds(self.timeout),
             |job| watch.look(job, is_over),
-            |listener| {
-                if let Some(network) = &network {
-                    network.listen(listener.into());
-                }
-            },
+            network.as_ref(),
         )?;
         let remarks: Vec<String> = network.iter().flat_map(EgressGrant::remarks).collect();
         Ok(CommandOutcome::of(outcome, &remarks))

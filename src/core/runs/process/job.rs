@@ -103,7 +103,7 @@ pub(crate) fn run_job<A: DeserializeOwned>(
                 .then(|| watch.look(job, || false))
                 .flatten()
         },
-        |_no_network| (),
+        None,
     )?;
     expect_not_stopped(zone, bounds.command, outcome.ending)?;
     let said = outcome.stderr.bytes;

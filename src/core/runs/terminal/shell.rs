@@ -120,18 +120,13 @@ pub fn run_shell(
         places: tree.places_on_disk(&private),
         histories: (&tree, &private),
     };
-    let listen = |listener: OwnedFd| {
-        if let Some(network) = &network {
-            network.listen(listener.into());
-        }
-    };
     let begun = store.clock.now().as_second();
     let job = start(
         &runs.zygote,
         &spec,
         tree.directory(),
         request.streams,
-        listen,
+        network.as_ref(),
     )?;
     let (attended, ended) = removed_by_server(zone, removals.as_ref(), || {
         let attended = attend(&job, &mut watch);
