@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::Read;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
+use rustix::io::{Errno, retry_on_intr};
 
 use super::SandboxError;
 use super::descriptor::poll;
@@ -245,7 +245,7 @@ impl OutputSink {
         // A large pipe lets a program that writes much wait less often. The kernel may refuse it.
         let _smaller = rustix::pipe::fcntl_setpipe_size(&reader, PIPE_BYTES);
         let pipe = Pipe {
-            file: Some(File::from(OwnedFd::from(reader))),
+            file: Some(reader.into()),
             stream: Stream::default(),
             limit,
         };
@@ -257,7 +257,7 @@ impl OutputSink {
 /// goes elsewhere.
 #[derive(Debug, Default)]
 struct Pipe {
-    file: Option<File>,
+    file: Option<OwnedFd>,
     stream: Stream,
     limit: usize,
 }
@@ -265,15 +265,11 @@ struct Pipe {
 impl Pipe {
     /// Reads what is there; closes the pipe at its end.
     fn read(&mut self, buffer: &mut [u8]) {
-        while let Some(file) = &mut self.file {
-            match file.read(buffer) {
-                Ok(0) => self.file = None,
-                Ok(count) => {
-                    self.stream.take(&buffer[..count], self.limit);
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(_) => self.file = None,
+        while let Some(file) = &self.file {
+            match retry_on_intr(|| rustix::io::read(file, &mut *buffer)) {
+                Ok(count) if count > 0 => self.stream.take(&buffer[..count], self.limit),
+                Err(Errno::AGAIN) => return,
+                Ok(_) | Err(_) => self.file = None,
             }
         }
     }

@@ -1,11 +1,11 @@
 //! Terminals for interactive jobs: a pair of ends, one for the server, one for the job.
 
-use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags};
+use rustix::io::{Errno, retry_on_intr};
 use rustix::pty::OpenptFlags;
 use rustix::termios::Winsize;
 
@@ -33,7 +33,7 @@ impl Default for TerminalSize {
 /// The server's end of a terminal. Its methods never block: a call that would block says so.
 #[derive(Debug)]
 pub struct PseudoTerminal {
-    master: File,
+    master: OwnedFd,
 }
 
 /// Wakes the thread that waits for a terminal.
@@ -117,9 +117,7 @@ impl PseudoTerminal {
             Ok((master, slave))
         };
         let (master, slave) = pair().map_err(SandboxError::start)?;
-        let terminal = Self {
-            master: File::from(master),
-        };
+        let terminal = Self { master };
         terminal.resize(size);
         Ok((terminal, slave))
     }
@@ -138,30 +136,18 @@ impl PseudoTerminal {
 
     /// Reads what programs wrote.
     pub fn read(&self, buffer: &mut [u8]) -> TerminalRead {
-        loop {
-            return match (&self.master).read(buffer) {
-                Ok(0) => TerminalRead::Ended,
-                Ok(count) => TerminalRead::Bytes(count),
-                Err(error) => match error.kind() {
-                    io::ErrorKind::WouldBlock => TerminalRead::Nothing,
-                    io::ErrorKind::Interrupted => continue,
-                    // EIO: the last program has closed it.
-                    _ => TerminalRead::Ended,
-                },
-            };
+        match retry_on_intr(|| rustix::io::read(&self.master, &mut *buffer)) {
+            Ok(count) if count > 0 => TerminalRead::Bytes(count),
+            Err(Errno::AGAIN) => TerminalRead::Nothing,
+            // EIO: the last program has closed it.
+            Ok(_) | Err(_) => TerminalRead::Ended,
         }
     }
 
     /// Types bytes; how many there was room for.
     #[must_use]
     pub fn write(&self, bytes: &[u8]) -> usize {
-        loop {
-            return match (&self.master).write(bytes) {
-                Ok(count) => count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(_) => 0,
-            };
-        }
+        retry_on_intr(|| rustix::io::write(&self.master, bytes)).unwrap_or(0)
     }
 
     /// Waits until something can be done, somebody calls, or its time is over.
@@ -209,14 +195,9 @@ impl PseudoTerminal {
     }
 }
 
-impl AsFd for PseudoTerminal {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.master.as_fd()
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::io::{Read as _, Write as _};
 
     use super::*;

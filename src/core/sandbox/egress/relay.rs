@@ -1,10 +1,11 @@
 //! Bytes between a command and its destination, within bounds.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
+use rustix::io::retry_on_intr;
 
 use super::ProxyRules;
 use super::grant::Session;
@@ -121,11 +122,6 @@ impl Relay<'_> {
 }
 
 /// Reads what is there; 0 bytes at the end, however it came.
-pub(super) fn receive(mut stream: &TcpStream, buffer: &mut [u8]) -> usize {
-    loop {
-        match stream.read(buffer) {
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            result => return result.unwrap_or_default(),
-        }
-    }
+pub(super) fn receive(stream: &TcpStream, buffer: &mut [u8]) -> usize {
+    retry_on_intr(|| rustix::io::read(stream, &mut *buffer)).unwrap_or_default()
 }

@@ -6,7 +6,7 @@
 //! them tells.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Seek};
 use std::os::fd::OwnedFd;
 
 use rustix::process::{DumpableBehavior, PidfdFlags, set_dumpable_behavior};
@@ -131,10 +131,8 @@ fn become_job(
 
 /// Reads a job.
 fn read(mut written: File) -> io::Result<JobSpec> {
-    let mut text = Vec::new();
     written.rewind()?;
-    written.read_to_end(&mut text)?;
-    Ok(serde_json::from_slice(&text)?)
+    Ok(serde_json::from_str(&io::read_to_string(written)?)?)
 }
 
 /// Starts a process, or gives the job to one that waits. Comes back with the handles in a new process,
