@@ -177,11 +177,7 @@ fn try_out(
     version: i32,
     separate: bool,
 ) -> Option<ProbeReport> {
-    let mount = BindMount {
-        source: ".".into(),
-        target: "/zone".into(),
-        writable: true,
-    };
+    let mount = BindMount::new(".", "/zone", true);
     let program = zygote.file();
     let spec = JobSpec {
         job: Job::Program {

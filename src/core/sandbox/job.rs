@@ -123,6 +123,17 @@ pub struct BindMount {
     pub writable: bool,
 }
 
+impl BindMount {
+    /// Shows what is at one path at another.
+    pub fn new(source: impl Into<PathBuf>, target: impl Into<PathBuf>, writable: bool) -> Self {
+        Self {
+            source: source.into(),
+            target: target.into(),
+            writable,
+        }
+    }
+}
+
 /// Bytes of the stack of a process, and of each of its threads unless the program says otherwise. That of
 /// a thread counts as memory.
 pub const STACK_BYTES: u64 = 8 << 20;

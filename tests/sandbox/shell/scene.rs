@@ -86,7 +86,6 @@ impl Scene {
                 error: ours.try_clone().expect("cloned"),
                 output: ours,
             },
-            controlling_terminal: false,
         };
         let view = View::of(&self.core.store, caller);
         let outcome = run_shell(&self.core.runs, view, request, |job, watch| {

@@ -109,19 +109,15 @@ impl Places {
         bind_mounts.push(self.zone.clone());
         bind_mounts.extend(repository.iter().map(|(_, place)| place.clone()));
         access.write.push(self.temporary.clone());
-        let mount = |source: &Path, target: &Path, writable| BindMount {
-            source: source.to_owned(),
-            target: target.to_owned(),
-            writable,
-        };
+        let repository = repository.map(|(place, target)| BindMount::new(place, target, writes));
         self.own_root.is_some().then(|| MountNamespace {
             bind_mounts: [
                 // The process is there already, whatever happens to names above it.
-                mount(Path::new("."), &self.zone, writes),
-                mount(&self.private, &self.temporary, true),
+                BindMount::new(".", &self.zone, writes),
+                BindMount::new(&self.private, &self.temporary, true),
             ]
             .into_iter()
-            .chain(repository.map(|(place, target)| mount(place, &target, writes)))
+            .chain(repository)
             .collect(),
             programs: Vec::new(),
             directory: self.zone.clone(),

@@ -75,7 +75,6 @@ impl Runs {
             command: Some(request.command),
             environment: request.environment,
             streams,
-            controlling_terminal: false,
         };
         let root = tenant.try_clone()?;
         let at_end = move |runs: &Runs, line: &Arc<Process>| {

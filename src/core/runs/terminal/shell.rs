@@ -11,7 +11,7 @@ mod histories;
 mod permits;
 mod tree;
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
 
@@ -48,10 +48,8 @@ pub struct ShellRequest {
     pub command: Option<String>,
     /// Variables beyond its own.
     pub environment: Vec<(String, String)>,
-    /// Its input, output and error.
+    /// Its input, output and error; for one that reads lines a terminal, which becomes its own.
     pub streams: StandardStreams,
-    /// `true` if its input is a terminal, which becomes its own.
-    pub controlling_terminal: bool,
 }
 
 /// The end of a shell.
@@ -124,7 +122,7 @@ pub fn run_shell(
     let job = start(
         &runs.zygote,
         &spec,
-        tree.directory(),
+        tree.directory.as_fd(),
         request.streams,
         network.as_ref(),
     )?;
@@ -237,7 +235,7 @@ impl ShellWatch<'_> {
     /// Shows git what was committed meanwhile, by this shell or by others.
     pub fn renew_histories(&self) {
         let (tree, private) = self.histories;
-        tree.renew_histories(private);
+        tree.histories.renew(&tree.zones, private);
     }
 
     /// Enters what was changed so far, when the shell has fallen quiet: in `/documents` it becomes a

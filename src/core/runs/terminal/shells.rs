@@ -29,7 +29,6 @@ impl Runs {
                 command: None,
                 environment: Vec::new(),
                 streams,
-                controlling_terminal: true,
             };
             let ends = ServerEnds::Terminal(terminal);
             // The caller as it is after this call: nobody hangs up, and no credential is kept.

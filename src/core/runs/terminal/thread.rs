@@ -85,10 +85,7 @@ fn run(
     begun: impl FnOnce(),
 ) -> Result<(i32, bool), Error> {
     let mut stopped = false;
-    let view = View {
-        store: &runs.store,
-        caller,
-    };
+    let view = View::of(&runs.store, caller);
     let outcome = run_shell(runs, view, request, |job, watch| {
         begun();
         match ends {

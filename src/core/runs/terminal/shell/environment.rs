@@ -94,14 +94,6 @@ fn is_forbidden(name: &str) -> bool {
 pub(super) fn own(home: &str, temporary: &str, is_interactive: bool) -> Variables {
     let mut own = vec![
         ("PATH", SEARCHED),
-        (
-            "TERM",
-            if is_interactive {
-                "xterm-256color"
-            } else {
-                "dumb"
-            },
-        ),
         ("HOME", home),
         ("TMPDIR", temporary),
         ("USER", "user"),
@@ -113,10 +105,12 @@ pub(super) fn own(home: &str, temporary: &str, is_interactive: bool) -> Variable
     own.extend(EVERYWHERE);
     own.extend(OF_INTERPRETERS);
     if is_interactive {
+        own.push(("TERM", "xterm-256color"));
         own.push(("PS1", "$PWD $ "));
         // Typed lines are not written to a file.
         own.push(("HISTFILE", "/dev/null"));
     } else {
+        own.push(("TERM", "dumb"));
         own.push(QUIET_FFMPEG);
     }
     variables(own)

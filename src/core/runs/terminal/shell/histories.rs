@@ -104,11 +104,7 @@ impl Histories {
                 (pointer, at),
             ]
         });
-        mounts.map(|(source, target)| BindMount {
-            source,
-            target,
-            writable: false,
-        })
+        mounts.map(|(source, target)| BindMount::new(source, target, false))
     }
 
     /// The index of git in a shell without a tree, which has one zone.

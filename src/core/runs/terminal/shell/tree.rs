@@ -2,7 +2,7 @@
 //! namespaces, the zone in which it begins.
 
 use std::fs::Metadata;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -31,14 +31,14 @@ const LISTED: [&str; 3] = ["/", "/groups", "/logs"];
 /// The zones of one shell.
 pub(super) struct ShellTree<'a> {
     /// The caller's zones, or the one in which it begins.
-    zones: Vec<Zone<'a>>,
-    histories: Histories,
+    pub(super) zones: Vec<Zone<'a>>,
+    pub(super) histories: Histories,
     /// The logs of the caller's processes.
     logs: Option<Root>,
     /// `true` if all of them are there, under their names.
     is_whole: bool,
     /// The directory in which it begins.
-    directory: OwnedFd,
+    pub(super) directory: OwnedFd,
     /// The same as the shell sees it.
     begins_in: PathBuf,
 }
@@ -124,11 +124,6 @@ impl<'a> ShellTree<'a> {
         self.histories = Histories::show(&self.zones, private, line, begins_in);
     }
 
-    /// Has git find what was committed meanwhile.
-    pub(super) fn renew_histories(&self, private: &PrivateDirectory) {
-        self.histories.renew(&self.zones, private);
-    }
-
     /// The zone that stands for the caller.
     pub(super) fn main(&self) -> &Zone<'a> {
         &self.zones[0]
@@ -151,16 +146,10 @@ impl<'a> ShellTree<'a> {
         let Some(rm) = rm.filter(|_| is_there && own.metadata().is_ok_and(can_run)) else {
             return Vec::new();
         };
-        let program = |source: &Path, target: &Path| BindMount {
-            source: source.to_owned(),
-            target: target.to_owned(),
-            writable: false,
-        };
-        vec![program(rm, Path::new(removals::REAL)), program(&own, rm)]
-    }
-
-    pub(super) fn directory(&self) -> BorrowedFd<'_> {
-        self.directory.as_fd()
+        vec![
+            BindMount::new(rm, removals::REAL, false),
+            BindMount::new(own, rm, false),
+        ]
     }
 
     /// Places on disk that the shell's output may name, and what they are called there: none if it has
@@ -244,7 +233,7 @@ impl<'a> ShellTree<'a> {
         let base = base_spec(runs, job);
         JobSpec {
             owner: store.namespace(self.main().caller),
-            controlling_terminal: request.controlling_terminal,
+            controlling_terminal: is_interactive,
             makes_groups: true,
             access: Access {
                 execute,
@@ -260,11 +249,7 @@ impl<'a> ShellTree<'a> {
                 programs,
                 bind_mounts: mounts
                     .into_iter()
-                    .chain([BindMount {
-                        source: private.location().to_owned(),
-                        target: temporary,
-                        writable: true,
-                    }])
+                    .chain([BindMount::new(private.location(), temporary, true)])
                     .chain(self.histories.mounts(private))
                     .collect(),
             }),
@@ -276,20 +261,17 @@ impl<'a> ShellTree<'a> {
 
     /// The zones on disk, and where the shell finds them; `writes` if it may change any.
     fn mounts(&self, writes: bool) -> Vec<BindMount> {
-        let zones = self.zones.iter().map(|zone| BindMount {
-            source: zone.data.location().to_owned(),
-            target: if self.is_whole {
-                ViewPath::of(zone, &ZonePath::root()).as_str().into()
+        let zones = self.zones.iter().map(|zone| {
+            let (source, in_tree) = (zone.data.location(), ViewPath::of(zone, &ZonePath::root()));
+            let target = if self.is_whole {
+                Path::new(in_tree.as_str())
             } else {
-                zone.data.location().to_owned()
-            },
-            writable: writes && is_own(zone),
+                source
+            };
+            BindMount::new(source, target, writes && is_own(zone))
         });
-        let logs = self.logs.iter().map(|logs| BindMount {
-            source: logs.location().to_owned(),
-            target: "/logs".into(),
-            writable: false,
-        });
+        let logs = self.logs.iter();
+        let logs = logs.map(|logs| BindMount::new(logs.location(), "/logs", false));
         zones.chain(logs).collect()
     }
 }
