@@ -54,7 +54,7 @@ pub struct CommandLine<'a> {
 }
 
 /// A command that ran.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ran {
     /// Standard output, as far as it fits.
     pub stdout: String,

@@ -67,10 +67,6 @@ diagnostics! {
             command: String,
             /// Its time.
             seconds: u64 => [30, 300],
-            /// Its standard output until then.
-            stdout: String,
-            /// Its standard error until then.
-            stderr: String,
             /// The most that a call may ask for.
             most: u64 = 300,
         } => {
@@ -81,7 +77,7 @@ diagnostics! {
             } else {
                 "give it less work: fewer files, a smaller range".into()
             },
-            details: { "command": command, "timeout": seconds, "stdout": stdout, "stderr": stderr },
+            details: { "command": command, "timeout": seconds },
         },
         /// The kernel ended it at one of its limits.
         #[error("`{command}` was ended: {limit}")]
@@ -100,16 +96,11 @@ diagnostics! {
             ],
             /// The negative number of the signal.
             status: i32,
-            /// Its standard output until then.
-            stdout: String,
-            /// Its standard error until then.
-            stderr: String,
         } => {
             code: limit.code(),
             hint: limit.hint(),
             details: {
-                "command": command, (limit.setting().0): limit.setting().1, "returncode": status,
-                "stdout": stdout, "stderr": stderr
+                "command": command, (limit.setting().0): limit.setting().1, "returncode": status
             },
         },
         /// It made files under names that are kept for the server.
@@ -124,10 +115,6 @@ diagnostics! {
             removed: Vec<String> = vec!["notes/.lfsig".to_owned()],
             /// Its exit status.
             status: i32,
-            /// Its standard output.
-            stdout: String,
-            /// Its standard error.
-            stderr: String,
         } => {
             code: ProtectedPath,
             hint: "the other changes of the command stay; use other names, or move a repository to \
@@ -135,8 +122,7 @@ diagnostics! {
                    .git are reserved",
             details: {
                 "command": command, "removed": &removed[..removed.len().min(NAMED)],
-                "removed_total": removed.len(), "returncode": status, "stdout": stdout,
-                "stderr": stderr
+                "removed_total": removed.len(), "returncode": status
             },
         },
         /// A repository that git is not started with.

@@ -75,8 +75,8 @@ pub(super) struct Run<'a> {
     timeout: u64,
     /// Bytes of each stream in the answer.
     limit: usize,
-    /// Tells whether its zone holds too much by now.
-    is_over: Option<Box<dyn Fn() -> bool + 'a>>,
+    /// Tells whether its zone holds too much by now, so that the command must stop.
+    pub(super) is_over: Option<Box<dyn Fn() -> bool + 'a>>,
     /// `true` if it has the write lock of its zone.
     pub(super) holds_zone: bool,
 }
@@ -118,11 +118,6 @@ impl<'a> Run<'a> {
             is_over: None,
             holds_zone: false,
         })
-    }
-
-    /// Has the command stop when its zone holds too much.
-    pub(super) fn limit(&mut self, is_over: impl Fn() -> bool + 'a) {
-        self.is_over = Some(Box::new(is_over));
     }
 
     /// Bytes to read of each stream: enough to recognise what must not show.
@@ -232,7 +227,7 @@ impl<'a> Run<'a> {
         let truncated = stdout.missing.is_some() || stderr.missing.is_some();
         let (status, renamed) = (outcome.status, describe_renamed(&outcome.put_right.renamed));
         let check = || {
-            let ended = self.expect_ended(&outcome, [&stdout.text, &stderr.text]);
+            let ended = self.expect_ended(&outcome, &stderr.text);
             ended.map_err(|error| match &renamed {
                 Some(renamed) => error.with_detail("renamed", renamed.as_str()),
                 None => error,
@@ -264,19 +259,12 @@ impl<'a> Run<'a> {
             stdout_size,
             stderr_size,
             renamed,
-            history: None,
-            lost: None,
-            unsearched: None,
-            misnamed: None,
+            ..Ran::default()
         })
     }
 
     /// Fails if a command was ended, or did what is refused.
-    fn expect_ended(
-        &self,
-        outcome: &CommandOutcome,
-        [stdout, stderr]: [&str; 2],
-    ) -> Result<(), Error> {
+    fn expect_ended(&self, outcome: &CommandOutcome, stderr: &str) -> Result<(), Error> {
         let (command, settings) = (self.plan.command.to_owned(), &self.zone.store.settings);
         expect_not_stopped(self.zone, &command, outcome.ending)?;
         let (seconds, status) = (self.timeout, outcome.status);
@@ -284,8 +272,6 @@ impl<'a> Run<'a> {
             return Err(ExecError::TimedOut {
                 command,
                 seconds,
-                stdout: stdout.to_owned(),
-                stderr: stderr.to_owned(),
                 most: settings.exec_timeout_max,
             }
             .into());
@@ -308,8 +294,6 @@ impl<'a> Run<'a> {
                 command,
                 limit,
                 status,
-                stdout: stdout.to_owned(),
-                stderr: stderr.to_owned(),
             }
             .into());
         }
@@ -318,8 +302,6 @@ impl<'a> Run<'a> {
                 command,
                 removed: outcome.put_right.removed.clone(),
                 status,
-                stdout: stdout.to_owned(),
-                stderr: stderr.to_owned(),
             }
             .into());
         }

@@ -89,7 +89,9 @@ fn plan<'a>(
         let error = zone.explain(error.into());
         match namesake(runs, line.command) {
             Some(name) => error.with_hint(Repeat::with("cmd", name)),
-            None if is_installer(line.command) && runs.programs.chosen_as(PYTHON).is_some() => {
+            None if INSTALLERS.contains(&line.command)
+                && runs.programs.chosen_as(PYTHON).is_some() =>
+            {
                 error.with_hint(
                     "nothing can be installed here: python3 has only its installed modules",
                 )
@@ -102,10 +104,8 @@ fn plan<'a>(
 /// An interpreter that an administrator may have added.
 const PYTHON: &str = "python3";
 
-/// Returns `true` if a command installs packages of an interpreter.
-fn is_installer(command: &str) -> bool {
-    ["pip", "pip3", "conda", "pipx", "uv", "poetry"].contains(&command)
-}
+/// Commands that install packages of an interpreter.
+const INSTALLERS: [&str; 6] = ["pip", "pip3", "conda", "pipx", "uv", "poetry"];
 
 /// The name under which a program may run that is asked for by another one.
 fn namesake(runs: &Runs, command: &str) -> Option<&'static str> {
@@ -161,14 +161,12 @@ fn expand(
             return Err(ProcessError::Cancelled { command }.into());
         }
         if clock.is_past(deadline) {
-            return Err(ExecError::TimedOut {
+            let error = Error::from(ExecError::TimedOut {
                 command: command.to_owned(),
                 seconds,
-                stdout: String::new(),
-                stderr: String::new(),
                 most: zone.store.settings.exec_timeout_max,
-            }
-            .into());
+            });
+            return Err(error.with_detail("stdout", "").with_detail("stderr", ""));
         }
         Ok(())
     };

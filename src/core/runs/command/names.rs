@@ -166,16 +166,10 @@ impl<'a> NamesBefore<'a> {
         let mut names = endless_names(&wanted);
         let (free, vacancy) =
             names.find_map(|free| Some((free.clone(), data.vacancy(&free).ok()?)))?;
-        match permit.rename(&entry, vacancy) {
-            Ok(()) => Some(free.as_str().to_owned()),
-            Err(error) => {
-                tracing::warn!(
-                    %error,
-                    "a reserved name that a command created could not be removed"
-                );
-                None
-            }
-        }
+        let renamed = permit.rename(&entry, vacancy).inspect_err(|error| {
+            tracing::warn!(%error, "a reserved name that a command created could not be removed");
+        });
+        renamed.ok().map(|()| free.as_str().to_owned())
     }
 }
 

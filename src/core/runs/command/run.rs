@@ -11,8 +11,7 @@ use crate::process::{StreamFile, sink};
 use crate::runs::Runs;
 use fileshed_changes::bin::keeps_removed;
 use fileshed_changes::lockedit::LockedEdit;
-use fileshed_changes::open_ended;
-use fileshed_changes::open_ended::{Finished, OpenEndedPermit, OpenEndedRequest};
+use fileshed_changes::open_ended::{self, Finished, OpenEndedPermit, OpenEndedRequest};
 use fileshed_history::subject;
 use fileshed_rules::{CommandPlan, Growth};
 use fileshed_sandbox::removals::COMMAND;
@@ -61,9 +60,9 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
             None => permit.expect(targets::of(zone, &plan)),
         }
         run.holds_zone = zone.name.is_versioned();
-        if let Some(must_stop) = permit.must_stop() {
-            run.limit(must_stop);
-        }
+        run.is_over = permit
+            .must_stop()
+            .map(|must_stop| Box::new(must_stop) as Box<_>);
         Some(permit)
     } else {
         drop(hold);
@@ -76,7 +75,7 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
         None => effect(&run, invocation, None),
     };
     let finished = permit.map(OpenEndedPermit::finish).transpose()?;
-    let finished: Finished = finished.unwrap_or_default();
+    let finished = finished.unwrap_or_default();
     let outcome = outcome?;
     let lost = lost_note(&finished);
     let expect_whole = || {
@@ -91,17 +90,12 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
         let stdout_size = stdout_file.map(install).transpose()?;
         Ok([stdout_size, stderr_file.map(install).transpose()?])
     })?;
-    let is_commit = command_line
-        .arguments
-        .first()
-        .is_some_and(|word| word == "commit");
-    let says_nothing_is_left = ["nothing to commit", "nothing added to commit"];
-    let says_nothing_is_left = says_nothing_is_left
-        .iter()
-        .any(|text| ran.stdout.contains(text));
-    let committed = plan.command == git::COMMAND && is_commit && says_nothing_is_left;
-    let committed = (committed && zone.name.is_versioned())
-        .then(|| "every change was committed by itself".to_owned());
+    let is_commit = matches!(command_line.arguments, [word, ..] if word == "commit");
+    let mut nothing_is_left = ["nothing to commit", "nothing added to commit"].iter();
+    let committed = git::shares_repository(zone, &plan)
+        && is_commit
+        && nothing_is_left.any(|text| ran.stdout.contains(text));
+    let committed = committed.then(|| "every change was committed by itself".to_owned());
     Ok(Ran {
         lost,
         history: finished.history.or(committed),
@@ -155,9 +149,9 @@ pub fn run_on_copy(
     let permit =
         may_grow.then(|| open_ended::begin_edit(zone, plan.command, directory, &edit.copy));
     let permit = permit.transpose()?;
-    if let Some(permit) = &permit {
-        run.limit(permit.must_stop());
-    }
+    run.is_over = permit
+        .as_ref()
+        .map(|permit| Box::new(permit.must_stop()) as Box<_>);
     let outcome = run.start(run.invocation(sinks));
     let refused = match permit {
         Some(permit) => permit.finish()?,

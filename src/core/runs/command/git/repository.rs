@@ -140,22 +140,16 @@ impl RepositoryCheck<'_> {
     fn configuration(&mut self, directory: &ZonePath) -> Result<(), Error> {
         for name in ["config", "config.worktree"] {
             let file = directory.join(name);
-            let Some(text) = self.text(&file)? else {
-                continue;
-            };
-            match config::check(&text) {
-                Ok(()) => {}
-                Err(ConfigFault::Setting(key)) => {
-                    let reason = "has a setting that could start a program or lead elsewhere";
-                    return Err(refused(&file, Some(key), reason));
-                }
-                Err(ConfigFault::Form) => {
-                    return Err(refused(
-                        &file,
-                        None,
-                        "has content that git itself does not write",
-                    ));
-                }
+            if let Some(text) = self.text(&file)? {
+                config::check(&text).map_err(|fault| match fault {
+                    ConfigFault::Setting(key) => {
+                        let reason = "has a setting that could start a program or lead elsewhere";
+                        refused(&file, Some(key), reason)
+                    }
+                    ConfigFault::Form => {
+                        refused(&file, None, "has content that git itself does not write")
+                    }
+                })?;
             }
         }
         for name in BORROWED {
