@@ -5,18 +5,17 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Read};
-use std::path::PathBuf;
+use std::io::Read;
 
 use serde::{Deserialize, Serialize};
 
 use crate::command::{PDF_COMMAND, PICTURE_COMMAND, pdf_page, pdf_text, recognise_page};
-use crate::process::{JobBounds, JobEnd, open_private, run_job};
+use crate::process::{JobEnd, prepare_copy_job, run_copy_job};
 use crate::programs::RECOGNITION_COMMAND;
 use crate::runs::Runs;
 use fileshed_extraction::{DocumentKind, LineRole, TextBuilder, extract, is_encrypted};
 use fileshed_rules::package_of;
-use fileshed_sandbox::{BuiltInJob, PreparedJob};
+use fileshed_sandbox::BuiltInJob;
 use fileshed_storage::{DiskError, Entry};
 use fileshed_tables::{ENCRYPTED, sheets_as_text};
 use fileshed_types::settings::MEBIBYTE;
@@ -24,9 +23,6 @@ use fileshed_types::size::human_size;
 use fileshed_types::timings::seconds;
 use fileshed_types::{Error, Hint, NextCall, diagnostics};
 use fileshed_zones::zone::{Zone, ZonePath};
-
-/// Name of the document in the private directory.
-const DOCUMENT: &str = "document";
 
 /// The largest document that is read, in bytes.
 const LARGEST: u64 = 50 * MEBIBYTE;
@@ -72,6 +68,9 @@ impl DocumentText {
     }
 }
 
+/// The text of a file; `None` if the file is not a document.
+type DocumentResult = Result<Option<DocumentText>, Error>;
+
 /// A file that may be a document, wherever it is stored.
 pub struct DocumentSource<'s> {
     /// Its path in messages, which ends with its name.
@@ -83,11 +82,7 @@ pub struct DocumentSource<'s> {
 }
 
 /// Returns the text of a file that is a document by its name and its first bytes; `None` if it is not one.
-pub fn document_text(
-    runs: &Runs,
-    zone: &Zone<'_>,
-    entry: &Entry,
-) -> Result<Option<DocumentText>, Error> {
+pub fn document_text(runs: &Runs, zone: &Zone<'_>, entry: &Entry) -> DocumentResult {
     text_of_entry(runs, zone, entry, false, &mut |_| Ok(String::new()))
 }
 
@@ -103,11 +98,7 @@ pub fn laid_out_text(runs: &Runs, zone: &Zone<'_>, entry: &Entry) -> Result<Docu
 
 /// The same with a text for the first pages of a PDF that have none: it is recognised in their pictures,
 /// where `tesseract` is installed.
-pub fn recognised_text(
-    runs: &Runs,
-    zone: &Zone<'_>,
-    entry: &Entry,
-) -> Result<Option<DocumentText>, Error> {
+pub fn recognised_text(runs: &Runs, zone: &Zone<'_>, entry: &Entry) -> DocumentResult {
     let can_recognise = [PICTURE_COMMAND, RECOGNITION_COMMAND].map(|name| runs.programs.has(name));
     let mut left = if can_recognise == [true; 2] {
         RECOGNISED
@@ -143,7 +134,7 @@ fn text_of_entry(
     entry: &Entry,
     is_laid_out: bool,
     recognise: Recognition<'_>,
-) -> Result<Option<DocumentText>, Error> {
+) -> DocumentResult {
     if !entry.path().name().is_some_and(may_be_document) {
         return Ok(None);
     }
@@ -157,11 +148,7 @@ fn text_of_entry(
 }
 
 /// Returns the text of a file that is a document, read by processes of `zone`; `None` if it is not one.
-pub fn text_of_source(
-    runs: &Runs,
-    zone: &Zone<'_>,
-    source: DocumentSource<'_>,
-) -> Result<Option<DocumentText>, Error> {
+pub fn text_of_source(runs: &Runs, zone: &Zone<'_>, source: DocumentSource<'_>) -> DocumentResult {
     read_source(runs, zone, source, false, &mut |_| Ok(String::new()))
 }
 
@@ -174,7 +161,7 @@ fn read_source(
     source: DocumentSource<'_>,
     is_laid_out: bool,
     recognise: Recognition<'_>,
-) -> Result<Option<DocumentText>, Error> {
+) -> DocumentResult {
     let (path, size) = (source.path.to_owned(), source.size);
     let name = path.rsplit('/').next().unwrap_or_default();
     let Some(reading) = Reading::of(name) else {
@@ -199,10 +186,14 @@ fn read_source(
         }
         Reading::Pdf => match pdf_text(runs, zone, &mut content, MOST)? {
             Ok(pages) => Ok(paged(&pages, recognise)?),
-            Err(said) => Err(ExtractionFault::of_program(said)),
+            Err(said) => Err(fault_of_program(said)),
         },
         Reading::Document(_) | Reading::Sheets => {
-            match run(runs, zone, &mut content, name, is_laid_out)? {
+            let job = (&DOCUMENT_JOB, "read_file");
+            let time = seconds(zone.store.settings.exec_timeout_default);
+            // JSON of a text may be six times as long.
+            let bounds = (time, 6 * MOST + 1024);
+            match run_copy_job(runs, zone, job, &mut content, (name, is_laid_out), bounds)? {
                 JobEnd::Answered(read) => read,
                 JobEnd::TooLong | JobEnd::Died => {
                     return Err(explain(DocumentError::TooMuch { path }));
@@ -210,10 +201,8 @@ fn read_source(
             }
         }
     };
-    read.map(Some).map_err(|fault| match fault {
-        ExtractionFault::Encrypted => explain(DocumentError::Encrypted { path }),
-        ExtractionFault::Unreadable(reason) => explain(DocumentError::Unreadable { path, reason }),
-    })
+    read.map(Some)
+        .map_err(|reason| explain(DocumentError::of(path, reason)))
 }
 
 /// A page of a PDF as a JPEG.
@@ -235,19 +224,13 @@ pub fn page_picture(
     }
     let mut content = entry.open().map_err(|error| zone.explain_disk(error))?;
     let picture = pdf_page(runs, zone, &mut content, page, PICTURE_MOST)?;
-    match picture.map_err(ExtractionFault::of_program) {
-        Ok(bytes) if bytes.is_empty() || bytes.len() > PICTURE_MOST => {
-            Err(explain(DocumentError::NoPage { path, page }))
-        }
-        Ok(bytes) => Ok(bytes),
-        Err(ExtractionFault::Encrypted) => Err(explain(DocumentError::Encrypted { path })),
-        Err(ExtractionFault::Unreadable(reason)) if reason.contains("page range") => {
-            Err(explain(DocumentError::NoPage { path, page }))
-        }
-        Err(ExtractionFault::Unreadable(reason)) => {
-            Err(explain(DocumentError::Unreadable { path, reason }))
-        }
-    }
+    let is_there = |bytes: &Vec<u8>| !bytes.is_empty() && bytes.len() <= PICTURE_MOST;
+    let error = match picture.map_err(fault_of_program) {
+        Ok(bytes) if is_there(&bytes) => return Ok(bytes),
+        Err(reason) if !reason.contains("page range") => DocumentError::of(path, reason),
+        _ => DocumentError::NoPage { path, page },
+    };
+    Err(explain(error))
 }
 
 /// Returns `true` if a file of this name is a document, provided that its first bytes agree.
@@ -338,99 +321,34 @@ fn paged(bytes: &[u8], recognise: Recognition<'_>) -> Result<DocumentText, Error
     })
 }
 
-/// The text of a document, or why it cannot be read.
-type ExtractionResult = Result<DocumentText, ExtractionFault>;
-
-/// Why a document cannot be read.
-#[derive(Debug, Serialize, Deserialize)]
-enum ExtractionFault {
-    /// It needs a password.
-    Encrypted,
-    /// Its fault.
-    Unreadable(String),
-}
-
-impl ExtractionFault {
-    /// The fault of which a program for PDF speaks.
-    fn of_program(said: String) -> Self {
-        if said.contains("password") {
-            Self::Encrypted
-        } else {
-            Self::Unreadable(said)
-        }
+/// The fault of a document of which a program for PDF speaks.
+fn fault_of_program(said: String) -> String {
+    if said.contains("password") {
+        ENCRYPTED.to_owned()
+    } else {
+        said
     }
 }
 
-/// Has a confined process read a copy of the document.
-fn run(
-    runs: &Runs,
-    zone: &Zone<'_>,
-    content: &mut impl Read,
-    name: &str,
-    is_laid_out: bool,
-) -> Result<JobEnd<ExtractionResult>, Error> {
-    let private = zone.store.private_directory(&zone.tenant)?;
-    private.receive(DOCUMENT, content)?;
-    let work = ExtractionJob {
-        name: name.to_owned(),
-        is_laid_out,
-        directory: private.location().to_owned(),
-    };
-    let bounds = JobBounds {
-        command: "read_file",
-        private: &private,
-        changes: false,
-        must_end: false,
-        output: None,
-        // JSON of a text may be six times as long.
-        answer: 6 * MOST + 1024,
-        time: seconds(zone.store.settings.exec_timeout_default),
-        file_size: 0,
-    };
-    run_job(runs, zone, &DOCUMENT_JOB, &work, bounds)
-}
-
-/// Reads a document in a confined process.
+/// Reads a document in a confined process. The parameters are its name in its zone, and whether the roles of
+/// its lines are reported, too.
 pub const DOCUMENT_JOB: BuiltInJob = BuiltInJob {
     name: "document",
-    prepare,
+    prepare: |spec| prepare_copy_job(spec, text_of),
 };
 
-/// A document to read.
-#[derive(Debug, Serialize, Deserialize)]
-struct ExtractionJob {
-    /// Its name in its zone.
-    name: String,
-    /// `true` if the roles of its lines are reported, too.
-    is_laid_out: bool,
-    /// The directory that holds the document, under the name [`DOCUMENT`].
-    directory: PathBuf,
-}
-
-fn prepare(spec: &str) -> io::Result<PreparedJob> {
-    let job: ExtractionJob = serde_json::from_str(spec)?;
-    let document = open_private(&job.directory, DOCUMENT)?;
-    Ok(PreparedJob {
-        read: None,
-        write: None,
-        work: Box::new(move || {
-            let answer = text_of(&job.name, document, job.is_laid_out);
-            serde_json::to_string(&answer).unwrap_or_default()
-        }),
-    })
-}
-
-fn text_of(name: &str, mut document: File, is_laid_out: bool) -> ExtractionResult {
-    let unreadable = |reason: String| {
-        let reason = reason.chars().take(200).collect();
-        ExtractionFault::Unreadable(reason)
-    };
+/// The text of a document, or why it cannot be read.
+fn text_of(
+    (name, is_laid_out): (String, bool),
+    mut document: File,
+) -> Result<DocumentText, String> {
+    let unreadable = |reason: String| -> String { reason.chars().take(200).collect() };
     let mut roles = Vec::new();
-    let (text, truncated) = match Reading::of(name) {
+    let (text, truncated) = match Reading::of(&name) {
         Some(Reading::Document(kind)) => {
             let encrypted = is_encrypted(&mut document);
             if encrypted.map_err(|error| unreadable(error.to_string()))? {
-                return Err(ExtractionFault::Encrypted);
+                return Err(ENCRYPTED.to_owned());
             }
             let mut text = TextBuilder::new(if is_laid_out { LAID_OUT } else { MOST });
             let read = extract(kind, document, &mut text);
@@ -440,15 +358,8 @@ fn text_of(name: &str, mut document: File, is_laid_out: bool) -> ExtractionResul
             }
             text.finish()
         }
-        Some(Reading::Sheets) => {
-            sheets_as_text(&mut document, MOST).map_err(|reason| match reason.as_str() {
-                ENCRYPTED => ExtractionFault::Encrypted,
-                _ => unreadable(reason),
-            })?
-        }
-        Some(Reading::Pdf) | None => {
-            return Err(unreadable("it is no document of this job".to_owned()));
-        }
+        Some(Reading::Sheets) => sheets_as_text(&mut document, MOST).map_err(unreadable)?,
+        Some(Reading::Pdf) | None => return Err("it is no document of this job".to_owned()),
     };
     Ok(DocumentText {
         text,
@@ -456,6 +367,16 @@ fn text_of(name: &str, mut document: File, is_laid_out: bool) -> ExtractionResul
         page_without_text: None,
         roles,
     })
+}
+
+impl DocumentError {
+    /// A document that cannot be read for this reason.
+    fn of(path: String, reason: String) -> Self {
+        match reason.as_str() {
+            ENCRYPTED => Self::Encrypted { path },
+            _ => Self::Unreadable { path, reason },
+        }
+    }
 }
 
 diagnostics! {

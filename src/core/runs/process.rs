@@ -24,7 +24,7 @@ use fileshed_zones::running_commands::RunningCommand;
 use fileshed_zones::space_in_use::SpaceEntry;
 use fileshed_zones::zone::Zone;
 
-pub(crate) use job::{JobBounds, JobEnd, open_private, run_job};
+pub(crate) use job::{JobBounds, JobEnd, prepare_copy_job, run_copy_job, run_job};
 pub(crate) use stream::{StreamFile, file_sink, sink};
 
 /// A job with the limits of every command that may touch nothing yet.

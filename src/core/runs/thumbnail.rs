@@ -2,8 +2,7 @@
 //! time, and gives a picture that is made anew.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read as _};
-use std::path::PathBuf;
+use std::io::{BufReader, Cursor, Read as _};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,18 +11,15 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder as _, ImageError, ImageFormat, ImageReader, Limits};
 use serde::{Deserialize, Serialize};
 
-use crate::process::{JobBounds, JobEnd, open_private, run_job};
+use crate::process::{JobEnd, prepare_copy_job, run_copy_job};
 use crate::runs::Runs;
-use fileshed_sandbox::{BuiltInJob, PreparedJob};
+use fileshed_sandbox::BuiltInJob;
 use fileshed_storage::Entry;
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::size::human_size;
 use fileshed_types::timings::seconds;
 use fileshed_types::{Error, diagnostics};
 use fileshed_zones::zone::Zone;
-
-/// Name of the picture in the private directory.
-const PICTURE: &str = "picture";
 
 /// The largest picture that is read, in bytes.
 const LARGEST: u64 = 32 * MEBIBYTE;
@@ -73,59 +69,25 @@ pub fn thumbnail(runs: &Runs, zone: &Zone<'_>, entry: &Entry) -> Result<Thumbnai
         return Err(explain(ThumbnailError::TooLarge { path, size, limit }));
     }
     let content = entry.open().map_err(|error| zone.explain_disk(error))?;
-    let private = zone.store.private_directory(&zone.tenant)?;
-    private.receive(PICTURE, &mut content.take(LARGEST))?;
-    let work = ThumbnailJob {
-        directory: private.location().to_owned(),
+    let job = (&THUMBNAIL_JOB, "thumbnail");
+    let bounds = (seconds(TIME), 2 * SMALL);
+    let made = match run_copy_job(runs, zone, job, &mut content.take(LARGEST), (), bounds)? {
+        JobEnd::Answered(made) => made,
+        JobEnd::TooLong | JobEnd::Died => Err("it exceeds the limit of memory or time".to_owned()),
     };
-    let bounds = JobBounds {
-        command: "thumbnail",
-        private: &private,
-        changes: false,
-        must_end: false,
-        output: None,
-        answer: 2 * SMALL,
-        time: seconds(TIME),
-        file_size: 0,
-    };
-    match run_job::<Result<Thumbnail, String>>(runs, zone, &THUMBNAIL_JOB, &work, bounds)? {
-        JobEnd::Answered(Ok(made)) => Ok(made),
-        JobEnd::Answered(Err(reason)) => Err(explain(ThumbnailError::Unreadable { path, reason })),
-        JobEnd::TooLong | JobEnd::Died => {
-            let reason = "it exceeds the limit of memory or time".to_owned();
-            Err(explain(ThumbnailError::Unreadable { path, reason }))
-        }
-    }
+    made.map_err(|reason| explain(ThumbnailError::Unreadable { path, reason }))
 }
 
 /// Makes a small picture in a confined process.
 pub const THUMBNAIL_JOB: BuiltInJob = BuiltInJob {
     name: "thumbnail",
-    prepare,
+    prepare: |spec| {
+        prepare_copy_job(spec, |(), picture| {
+            small(picture)
+                .map_err(|error| -> String { error.to_string().chars().take(200).collect() })
+        })
+    },
 };
-
-/// A picture to read.
-#[derive(Debug, Serialize, Deserialize)]
-struct ThumbnailJob {
-    /// The directory that holds it, under the name [`PICTURE`].
-    directory: PathBuf,
-}
-
-fn prepare(spec: &str) -> io::Result<PreparedJob> {
-    let job: ThumbnailJob = serde_json::from_str(spec)?;
-    let picture = open_private(&job.directory, PICTURE)?;
-    Ok(PreparedJob {
-        read: None,
-        write: None,
-        work: Box::new(move || {
-            let made = small(picture).map_err(|error| {
-                let reason = error.to_string();
-                reason.chars().take(200).collect::<String>()
-            });
-            serde_json::to_string(&made).unwrap_or_default()
-        }),
-    })
-}
 
 fn small(picture: File) -> Result<Thumbnail, ImageError> {
     let mut reader = ImageReader::new(BufReader::new(picture)).with_guessed_format()?;

@@ -2,18 +2,18 @@
 //! not trust.
 
 use std::fs::File;
-use std::io;
-use std::path::Path;
+use std::io::{self, Read};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::stream::file_sink;
 use super::{UsageMeter, base_spec, expect_confined, expect_not_stopped};
 use crate::runs::Runs;
 use fileshed_sandbox::{
-    Access, BuiltInJob, ExitReason, Job, JobSpec, Limits, OutputSink, SandboxError,
+    Access, BuiltInJob, ExitReason, Job, JobSpec, Limits, OutputSink, PreparedJob, SandboxError,
 };
 use fileshed_storage::{DiskError, PrivateDirectory, Root, Staged};
 use fileshed_types::Error;
@@ -48,12 +48,63 @@ pub(crate) enum JobEnd<A> {
     Died,
 }
 
-/// Opens a file of the private directory that a job is given, before the job is confined.
-pub(crate) fn open_private(directory: &Path, name: &str) -> io::Result<File> {
+/// Name of the file that a job reads, in its private directory.
+const COPY: &str = "copy";
+
+/// A job that reads a copy of a file.
+#[derive(Serialize, Deserialize)]
+struct CopyJob<P> {
+    /// The directory of the copy.
+    directory: PathBuf,
+    parameters: P,
+}
+
+/// Has a built-in job read a copy of `content`, for so long, and answer with at most so many bytes. `command`
+/// is its name in error messages; [`prepare_copy_job`] is its other side.
+pub(crate) fn run_copy_job<A: DeserializeOwned>(
+    runs: &Runs,
+    zone: &Zone<'_>,
+    (job, command): (&BuiltInJob, &'static str),
+    content: &mut impl Read,
+    parameters: impl Serialize,
+    (time, answer): (Duration, usize),
+) -> Result<JobEnd<A>, Error> {
+    let private = zone.store.private_directory(&zone.tenant)?;
+    private.receive(COPY, content)?;
+    let work = CopyJob {
+        directory: private.location().to_owned(),
+        parameters,
+    };
+    let bounds = JobBounds {
+        command,
+        private: &private,
+        changes: false,
+        must_end: false,
+        output: None,
+        answer,
+        time,
+        file_size: 0,
+    };
+    run_job(runs, zone, job, &work, bounds)
+}
+
+/// Opens the copy of a file before the process is confined, in which `work` makes an answer of it.
+pub(crate) fn prepare_copy_job<P: DeserializeOwned + 'static, A: Serialize + 'static>(
+    spec: &str,
+    work: fn(P, File) -> A,
+) -> io::Result<PreparedJob> {
+    let job: CopyJob<P> = serde_json::from_str(spec)?;
     let gone = |error: DiskError| io::Error::other(error.to_string());
-    let directory = Root::open_ambient(directory).map_err(gone)?;
-    let path = ZonePath::found(name.to_owned());
-    directory.read(&path).map_err(gone)
+    let directory = Root::open_ambient(&job.directory).map_err(gone)?;
+    let path = ZonePath::found(COPY.to_owned());
+    let copy = directory.read(&path).map_err(gone)?;
+    Ok(PreparedJob {
+        read: None,
+        write: None,
+        work: Box::new(move || {
+            serde_json::to_string(&work(job.parameters, copy)).unwrap_or_default()
+        }),
+    })
 }
 
 /// Does some work of a job in a zone, which is its working directory, and waits for the answer.
