@@ -49,18 +49,6 @@ diagnostics! {
                 such as {\"name\": \"a\"}",
             details: { "parameter": "params", "received": received, "received_type": kind },
         },
-        /// The same, where it is not known what was given.
-        #[error("parameter `params` does not fit: {reason}")]
-        Values {
-            /// The database.
-            path: String = "a.db".to_owned(),
-            /// The reason.
-            reason: String = "the statement has 2 parameters, 1 is given".to_owned(),
-        } => {
-            code: InvalidParameter,
-            hint: "give one value in `params` for each parameter of the statement",
-            details: { "path": path },
-        },
         /// SQLite's own words, and what there is.
         #[error("SQLite on `{path}`: {message}")]
         Failed {
@@ -330,9 +318,14 @@ impl TableError {
                 message,
                 tables,
             },
+            // A query says what it was given.
+            DatabaseError::Parameters { reason: message } => Self::Failed {
+                path,
+                message,
+                tables: Tables::new(),
+            },
             DatabaseError::Forbidden { what } => Self::Forbidden { path, what },
             DatabaseError::NoStatement => Self::NoStatement,
-            DatabaseError::Parameters { reason } => Self::Values { path, reason },
             DatabaseError::Parameter {
                 name,
                 received,

@@ -8,7 +8,7 @@
 
 use super::child::recover;
 use crate::runs::Runs;
-use fileshed_registry::{FilePlace, StatementId};
+use fileshed_registry::StatementId;
 use fileshed_storage::{DiskError, Kind, Root};
 use fileshed_types::{Error, Hint, NextCall, diagnostics};
 use fileshed_zones::zone::{Zone, ZonePath};
@@ -67,15 +67,15 @@ fn unless_gone(said: Result<bool, DiskError>) -> Result<bool, DiskError> {
     }
 }
 
-fn place<'a>(zone: &'a Zone<'_>, database: &'a ZonePath) -> FilePlace<'a> {
-    zone.place(database.as_str())
-}
-
 /// Returns the journals beside a database that no statement of this server and no other process accounts for.
 pub(super) fn foreign(zone: &Zone<'_>, database: &ZonePath) -> Result<Vec<ZonePath>, Error> {
     let found = live(&zone.data, database).map_err(|error| zone.explain_disk(error))?;
     if found.is_empty()
-        || zone.store.registry.statements_on(place(zone, database))? > 0
+        || zone
+            .store
+            .registry
+            .statements_on(zone.place(database.as_str()))?
+            > 0
         || is_in_use(&zone.data, database)?
     {
         return Ok(Vec::new());
@@ -126,7 +126,7 @@ impl<'a> Statement<'a> {
         let id = zone
             .store
             .registry
-            .begin_statement(place(zone, database), &zone.store.instance.name)?;
+            .begin_statement(zone.place(database.as_str()), &zone.store.instance.name)?;
         Ok(Self {
             zone,
             database: database.clone(),
@@ -136,7 +136,7 @@ impl<'a> Statement<'a> {
 
     /// Ends the statement. An unfinished change of it is rolled back.
     pub(crate) fn end(mut self, runs: &Runs) -> Result<(), Error> {
-        let place = place(self.zone, &self.database);
+        let place = self.zone.place(self.database.as_str());
         let registry = &self.zone.store.registry;
         let only_one = || Ok::<_, Error>(registry.statements_under_way(place)? == 1);
         if self.left_something()? && only_one()? {
@@ -186,7 +186,8 @@ pub(super) fn put_right(runs: &Runs, zone: &Zone<'_>, database: &ZonePath) -> Re
         recover(runs, zone, database)?;
     }
     if live(&zone.data, database)?.is_empty() {
-        zone.store.registry.forget_cut_off(place(zone, database))?;
+        let place = zone.place(database.as_str());
+        zone.store.registry.forget_cut_off(place)?;
     }
     Ok(())
 }

@@ -88,12 +88,27 @@ pub fn run(
 
 impl<'a> DatabaseCall<'a> {
     /// Does a statement, whatever it does. Values that do not fit are shown as they were given.
-    fn query(&self, query: Query, rows: Option<&mut Staged>) -> Result<DatabaseReply, Error> {
+    fn query(&self, query: Query, mut rows: Option<&mut Staged>) -> Result<DatabaseReply, Error> {
         let (received, kind) = match &query.parameters {
             StatementParameters::List(values) => (json!(values).to_string(), "list"),
             StatementParameters::Named(values) => (json!(values).to_string(), "object"),
         };
-        match self.statement(query, rows)? {
+        let answer = match self.read(&query, rows.as_deref_mut())? {
+            Some(DatabaseReply::NeedsDatabase { changes }) => {
+                if changes {
+                    self.expect_changes()?;
+                }
+                // The failure says what there is instead.
+                self.zone.entry(&self.path)?;
+                return Err(self.refused(DatabaseReply::NeedsDatabase { changes }));
+            }
+            Some(DatabaseReply::NeedsWrite) | None => {
+                let text = format!("{} on {}: {}", self.operation, self.path, query.sql);
+                self.write(Action::Query(query), rows, &subject(&text))?
+            }
+            Some(answer) => answer,
+        };
+        match answer {
             DatabaseReply::Refused(DatabaseError::Parameters { reason }) => {
                 let received = shortened(received);
                 Err(TableError::Parameters {
@@ -104,28 +119,6 @@ impl<'a> DatabaseCall<'a> {
                 .into())
             }
             answer => Ok(answer),
-        }
-    }
-
-    fn statement(
-        &self,
-        query: Query,
-        mut rows: Option<&mut Staged>,
-    ) -> Result<DatabaseReply, Error> {
-        match self.read(&query, rows.as_deref_mut())? {
-            Some(DatabaseReply::NeedsDatabase { changes }) => {
-                if changes {
-                    self.expect_changes()?;
-                }
-                // The failure says what there is instead.
-                self.zone.entry(&self.path)?;
-                Err(self.refused(DatabaseReply::NeedsDatabase { changes }))
-            }
-            Some(DatabaseReply::NeedsWrite) | None => {
-                let text = format!("{} on {}: {}", self.operation, self.path, query.sql);
-                self.write(Action::Query(query), rows, &subject(&text))
-            }
-            Some(answer) => Ok(answer),
         }
     }
 
@@ -143,7 +136,7 @@ impl<'a> DatabaseCall<'a> {
         }
         match self.query(query, Some(&mut file.staged))? {
             DatabaseReply::Exported(exported) => Ok(exported),
-            DatabaseReply::Refused(DatabaseError::Full) => Err(self.full(&file.path, most, old)?),
+            DatabaseReply::Refused(DatabaseError::Full) => self.full(&file.path, most, old),
             other => Err(self.refused(other)),
         }
     }
@@ -192,7 +185,10 @@ impl<'a> DatabaseCall<'a> {
         entry
             .expect_file()
             .map_err(|error| self.zone.explain_disk(error))?;
-        let path = entry.path().as_str().to_owned();
+        let in_zone = |mode| TargetDatabase::Zone {
+            path: entry.path().as_str().to_owned(),
+            mode,
+        };
         let mut unread = Vec::new();
         // Nobody else writes while it is looked at without what lies beside it.
         let mut _hold = None;
@@ -201,16 +197,15 @@ impl<'a> DatabaseCall<'a> {
             unread = foreign(self.zone, entry.path())?;
         }
         let database = if !unread.is_empty() {
-            let mode = OpenMode::Immutable;
-            TargetDatabase::Zone { path, mode }
+            in_zone(OpenMode::Immutable)
         } else if self.only_reads() {
             let beside = self.beside(&entry)?;
             if beside.is_empty() {
-                let mode = OpenMode::Immutable;
-                TargetDatabase::Zone { path, mode }
+                in_zone(OpenMode::Immutable)
             } else {
                 // The journal or log belongs to the database: SQLite recovers both in a copy.
-                for (end, entry) in std::iter::once(&("", entry)).chain(&beside) {
+                private.receive(PRIVATE_NAME, &mut entry.open()?)?;
+                for (end, entry) in &beside {
                     private.receive(&format!("{PRIVATE_NAME}{end}"), &mut entry.open()?)?;
                 }
                 TargetDatabase::Copy
@@ -218,8 +213,7 @@ impl<'a> DatabaseCall<'a> {
         } else if keeps_a_log(&entry)? {
             return Ok(None);
         } else {
-            let mode = OpenMode::Read;
-            TargetDatabase::Zone { path, mode }
+            in_zone(OpenMode::Read)
         };
         let answer = self.child(database, action, rows, &private)?;
         Ok(Some(without(answer, &unread)))
@@ -265,9 +259,7 @@ impl<'a> DatabaseCall<'a> {
         statement.end(self.runs)?;
         change.finish(text)?;
         match answer? {
-            DatabaseReply::Refused(DatabaseError::Full) => {
-                Err(self.full(path, most, entry.size())?)
-            }
+            DatabaseReply::Refused(DatabaseError::Full) => self.full(path, most, entry.size()),
             answer => Ok(answer),
         }
     }
@@ -285,9 +277,7 @@ impl<'a> DatabaseCall<'a> {
         let most = self.most(0)?;
         let private = self.private()?;
         match self.child(TargetDatabase::Private { most }, action, None, &private)? {
-            DatabaseReply::Refused(DatabaseError::Full) => {
-                Err(self.full(vacancy.path(), most, 0)?)
-            }
+            DatabaseReply::Refused(DatabaseError::Full) => self.full(vacancy.path(), most, 0),
             refused @ DatabaseReply::Refused(_) => Ok(refused),
             answer => {
                 let staged = writer.staging().take(&private, PRIVATE_NAME)?;
@@ -329,8 +319,8 @@ impl<'a> DatabaseCall<'a> {
         Ok(())
     }
 
-    /// A file that would have had more than `most` bytes, where it had `old`.
-    fn full(&self, path: &ZonePath, most: u64, old: u64) -> Result<Error, Error> {
+    /// Fails for a file that would have had more than `most` bytes, where it had `old`.
+    fn full<T>(&self, path: &ZonePath, most: u64, old: u64) -> Result<T, Error> {
         let (zone, limit) = (self.zone, self.zone.store.settings.largest_file());
         let error: Error = if most == limit {
             let (path, size) = (path.clone(), limit + 1);
@@ -344,13 +334,20 @@ impl<'a> DatabaseCall<'a> {
             }
             .into()
         };
-        Ok(zone.explain(error))
+        Err(zone.explain(error))
     }
 
     fn same_file(&self, parameter: &'static str) -> Error {
         let path = self.path.as_str().to_owned();
         TableError::SameFile { parameter, path }.into()
     }
+}
+
+fn file(zone: &Zone<'_>, path: &ZonePath) -> Result<Entry, Error> {
+    let entry = zone.entry(path)?;
+    let is_file = entry.expect_file();
+    is_file.map_err(|error| zone.explain_disk(error))?;
+    Ok(entry)
 }
 
 /// The file that gives rows or text: of this zone, or else of the conversation's uploads, where
@@ -360,12 +357,6 @@ pub(crate) fn source(
     parameter: &'static str,
     text: &str,
 ) -> Result<(Entry, Option<ZoneName>), Error> {
-    let file = |zone: &Zone<'_>, path: &ZonePath| {
-        let entry = zone.entry(path)?;
-        let is_file = entry.expect_file();
-        is_file.map_err(|error| zone.explain_disk(error))?;
-        Ok(entry)
-    };
     let found = zone.path(parameter, text);
     let error = match found.and_then(|path| file(zone, &path)) {
         Ok(entry) => return Ok((entry, None)),
@@ -435,7 +426,7 @@ pub(crate) fn convert(
         &call.private()?,
     )? {
         DatabaseReply::Exported(exported) => Ok(exported),
-        DatabaseReply::Refused(DatabaseError::Full) => Err(call.full(&call.path, most, 0)?),
+        DatabaseReply::Refused(DatabaseError::Full) => call.full(&call.path, most, 0),
         other => Err(call.refused(other)),
     }
 }
@@ -448,9 +439,7 @@ pub fn look(
     sheet: Option<&str>,
     from: u64,
 ) -> Result<TablePart, Error> {
-    let entry = zone.entry(path)?;
-    let is_file = entry.expect_file();
-    is_file.map_err(|error| zone.explain_disk(error))?;
+    let entry = file(zone, path)?;
     let import = CsvImport {
         csv: entry.path().as_str().to_owned(),
         sheet: sheet.map(str::to_owned),
