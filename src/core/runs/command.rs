@@ -15,7 +15,6 @@ mod line;
 mod names;
 mod outcome;
 mod output;
-mod pdf;
 mod pipeline;
 mod places;
 mod run;
@@ -30,10 +29,11 @@ use fileshed_types::settings::NetworkMode;
 pub use command_line::{CommandLine, Ran, answer_max};
 pub use error::ExecError;
 pub use fetch::fetch;
-pub(crate) use filter::filter;
+pub(crate) use filter::{
+    PDF_COMMAND, PICTURE_COMMAND, filter, pdf_page, pdf_text, recognise_page,
+};
 pub use limit::Limit;
 pub(crate) use names::NamesBefore;
-pub(crate) use pdf::{PDF_COMMAND, PICTURE_COMMAND, pdf_page, pdf_text, recognise_page};
 pub use run::{run, run_on_copy};
 
 impl Runs {
