@@ -23,7 +23,7 @@ const LINES: usize = 50_000;
 const TIME: Duration = Timings::STANDARD.work.comparison;
 
 /// One of two files.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Side {
     text: String,
     /// `true` if its lines are rows of a table, with tabs between cells.
@@ -136,7 +136,7 @@ impl Side {
     pub fn absent(notice: &'static str) -> Self {
         Self {
             notices: vec![notice],
-            ..Self::empty()
+            ..Self::default()
         }
     }
 
@@ -149,11 +149,7 @@ impl Side {
     /// An empty side.
     #[must_use]
     pub fn empty() -> Self {
-        Self {
-            text: String::new(),
-            is_table: false,
-            notices: Vec::new(),
-        }
+        Self::default()
     }
 
     fn of_bytes(

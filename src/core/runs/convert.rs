@@ -7,7 +7,7 @@ use crate::misnamed::{PANDOC, PRINTER};
 use crate::process::StreamFile;
 use crate::runs::Runs;
 use fileshed_rules::package_of;
-use fileshed_storage::{Entry, Staged};
+use fileshed_storage::Staged;
 use fileshed_types::{Error, Hint, NextCall, ZoneName, diagnostics};
 use fileshed_zones::zone::Zone;
 
@@ -150,10 +150,7 @@ pub fn convert(
         let staging = zone.store.staging(&zone.tenant)?;
         let (input, reader) = if is_table {
             let mut rows = staging.create()?;
-            let export = Export {
-                formulas: false,
-                ..Export::default()
-            };
+            let export = Export::default();
             notes = databases::convert(runs, zone, (entry, from), export, &mut rows)?.notes;
             (rows, "csv")
         } else {
@@ -161,7 +158,8 @@ pub fn convert(
             if reader.is_empty() {
                 return Err(unknown());
             }
-            (copy(zone, &entry)?, reader)
+            let content = entry.open().map_err(|error| zone.explain_disk(error))?;
+            (staging.copy(content)?, reader)
         };
         let convert = Pandoc {
             runs,
@@ -181,11 +179,6 @@ pub fn convert(
         replaced,
         notes,
     })
-}
-
-fn copy(zone: &Zone<'_>, entry: &Entry) -> Result<Staged, Error> {
-    let open = entry.open().map_err(|error| zone.explain_disk(error))?;
-    Ok(zone.store.staging(&zone.tenant)?.copy(open)?)
 }
 
 /// A conversion by pandoc, and by the program that prints its pages.

@@ -45,12 +45,15 @@ pub fn misnamed(name: &str, beginning: &[u8]) -> Option<(&'static str, &'static 
 pub fn expect_named_right(path: &str, text: &[u8]) -> Result<(), Error> {
     match misnamed(path, text) {
         None => Ok(()),
-        Some((format, plain)) => Err(MisnamedError::TextUnderName {
-            path: path.to_owned(),
-            format,
-            plain,
+        Some((format, plain)) => {
+            let path = path.to_owned();
+            Err(MisnamedError {
+                path,
+                format,
+                plain,
+            }
+            .into())
         }
-        .into()),
     }
 }
 
@@ -79,24 +82,19 @@ fn renamed(path: &str, end: &str) -> String {
 diagnostics! {
     /// Text that would get the name of a format that it is not.
     #[derive(Debug, thiserror::Error)]
-    pub enum MisnamedError {
-        /// Text would get the name of a format that it is not.
-        #[error(
-            "`{path}` would be text with the name of a {} file, which programs cannot open",
-            format.to_uppercase()
-        )]
-        TextUnderName {
-            /// The file.
-            path: String = "report.docx".to_owned(),
-            /// The format.
-            format: &'static str = "docx",
-            /// The format of text that becomes it.
-            plain: &'static str = "md",
-        } => {
-            code: InvalidFormat,
-            hint: text_under_name(path, format, plain),
-            details: { "path": path, "format": format },
-        },
+    #[error(
+        "`{path}` would be text with the name of a {} file, which programs cannot open",
+        format.to_uppercase()
+    )]
+    pub struct MisnamedError {
+        path: String = "report.docx".to_owned(),
+        format: &'static str = "docx",
+        /// The format of text that becomes it.
+        plain: &'static str = "md",
+    } => {
+        code: InvalidFormat,
+        hint: text_under_name(path, format, plain),
+        details: { "path": path, "format": format },
     }
 }
 

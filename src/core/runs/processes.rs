@@ -320,18 +320,6 @@ impl Processes {
         let found = all.iter().find(|shell| shell.has_credential(id));
         found.map(|shell| shell.identity.tenant.clone())
     }
-
-    /// Connects a client to a shell of a user, `once` and soon if the id is its only credential.
-    /// `wake` is called whenever there is something to take, or room to type.
-    pub fn connect(
-        &self,
-        user: Option<&UserId>,
-        id: &str,
-        once: bool,
-        wake: WakeCallback,
-    ) -> Result<ShellConnection, ShellSessionError> {
-        ShellConnection::open(&self.shell(user, id)?, id, once, wake)
-    }
 }
 
 impl ShellEntry {

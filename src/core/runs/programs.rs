@@ -52,11 +52,8 @@ const BEHIND_SHELL_SCRIPTS: [(&str, &str); 2] =
 /// Interpreters that a script may name; a shell is none of them.
 const INTERPRETERS: [&str; 2] = ["perl", "python3"];
 
-/// The program that recognises the text of pictures.
+/// The program that recognises the text of pictures, which only the server starts, where it is installed.
 pub(crate) const RECOGNITION_COMMAND: &str = "tesseract";
-
-/// Programs that only the server starts, where they are installed.
-const INTERNAL: [&str; 1] = [RECOGNITION_COMMAND];
 
 /// Directories of the programs that git starts itself, below the directory that it is installed in.
 const GIT_HELPERS: [&str; 2] = ["lib/git-core", "libexec/git-core"];
@@ -108,8 +105,8 @@ impl Programs {
             .collect();
         let chosen = chosen::find(&settings.exec_programs);
         let shell = shell::find(&by_command, &chosen);
-        let internal = INTERNAL.map(|name| Some((name, Program::named(name)?)));
-        by_command.extend(internal.into_iter().flatten());
+        let recognition = Program::named(RECOGNITION_COMMAND);
+        by_command.extend(recognition.map(|program| (RECOGNITION_COMMAND, program)));
         by_command.extend(chosen);
         Self { by_command, shell }
     }

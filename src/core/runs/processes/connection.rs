@@ -1,12 +1,13 @@
 //! A client that is connected to a shell.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
+use super::Processes;
 use super::error::ShellSessionError;
 use super::process::{Listening, Process, WakeCallback};
 use super::screen::{ConnectedClient, Screen, TYPED};
 use fileshed_sandbox::TerminalSize;
+use fileshed_types::UserId;
 
 /// A client that is connected to a shell. Dropped, it has left, and the shell stays.
 #[derive(Debug)]
@@ -23,15 +24,17 @@ pub enum ShellOutput {
     Ended,
 }
 
-impl ShellConnection {
-    /// Connects to a shell with its id, `once` if that is the only credential. `wake` is called whenever
-    /// there is something to take, or room to type.
-    pub(super) fn open(
-        shell: &Arc<Process>,
+impl Processes {
+    /// Connects a client to a shell of a user, `once` and soon if the id is its only credential.
+    /// `wake` is called whenever there is something to take, or room to type.
+    pub fn connect(
+        &self,
+        user: Option<&UserId>,
         id: &str,
         once: bool,
         wake: WakeCallback,
-    ) -> Result<Self, ShellSessionError> {
+    ) -> Result<ShellConnection, ShellSessionError> {
+        let shell = self.shell(user, id)?;
         let mut screen = shell.screen().ok_or(ShellSessionError::Unknown)?;
         let credential = &screen.credential;
         let is_good = credential.is_good(shell.clock.now());
@@ -55,9 +58,11 @@ impl ShellConnection {
         drop(screen);
         shell.notify(u64::MAX);
         shell.wake();
-        Ok(Self(listening))
+        Ok(ShellConnection(listening))
     }
+}
 
+impl ShellConnection {
     /// Takes the next bytes of output, at most so many, which makes room for more.
     #[must_use]
     pub fn take(&self, most: usize) -> ShellOutput {

@@ -1,6 +1,6 @@
 //! Lines and shells that are not there, not to be had, or do not take what they are sent.
 
-use fileshed_types::{Hint, diagnostics};
+use fileshed_types::diagnostics;
 
 diagnostics! {
     /// Why nothing came of a call about a background process.
@@ -13,10 +13,8 @@ diagnostics! {
             id: String = "a1b2c3d4e5f6".to_owned(),
         } => {
             code: FileNotFound,
-            hint: Hint::new(
-                "list_processes() shows the processes that run or ended in the last five minutes; \
-                 the output of older ones is in /logs",
-            ),
+            hint: "list_processes() shows the processes that run or ended in the last five minutes; \
+                the output of older ones is in /logs",
             details: { "process_id": id },
         },
         /// It runs no more.
@@ -26,7 +24,7 @@ diagnostics! {
             id: String = "a1b2c3d4e5f6".to_owned(),
         } => {
             code: ExecError,
-            hint: Hint::new("get_process_status shows what it wrote; run_command starts another"),
+            hint: "get_process_status shows what it wrote; run_command starts another",
             details: { "process_id": id },
         },
         /// It closed its standard input, or that was closed by an end-of-transmission character.
@@ -36,7 +34,7 @@ diagnostics! {
             id: String = "a1b2c3d4e5f6".to_owned(),
         } => {
             code: ExecError,
-            hint: Hint::new("get_process_status shows what it does now"),
+            hint: "get_process_status shows what it does now",
             details: { "process_id": id },
         },
         /// It does not read.
@@ -48,7 +46,7 @@ diagnostics! {
             left: usize = 4096,
         } => {
             code: ExecError,
-            hint: Hint::new("read its output with get_process_status, and send the rest later"),
+            hint: "read its output with get_process_status, and send the rest later",
             details: { "process_id": id, "left": left },
         },
         /// As many run as one user may have.
@@ -58,20 +56,18 @@ diagnostics! {
             limit: u64 = 16,
         } => {
             code: Busy,
-            hint: Hint::new(
-                "wait for one with get_process_status, or end one with kill_process; an administrator \
-                 can raise terminal.max_processes",
-            ),
+            hint: "wait for one with get_process_status, or end one with kill_process; an \
+                administrator can raise terminal.max_processes",
             details: { "scope": "user", "terminal.max_processes": limit },
-            retry_after: 5_u64,
+            retry_after: 5,
         },
         /// As many run as this server has places.
         #[error("the server runs the maximum number of processes")]
         Full => {
             code: Busy,
-            hint: Hint::new("start it again in a minute"),
+            hint: "start it again in a minute",
             details: { "scope": "server" },
-            retry_after: 60_u64,
+            retry_after: 60,
         },
     }
 }

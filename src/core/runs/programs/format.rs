@@ -1,6 +1,5 @@
 //! Format of an executable file: machine code, or a script.
 
-use fileshed_types::Mutex;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::FileExt as _;
@@ -11,9 +10,6 @@ const LINE_BYTES: usize = 256;
 
 /// Longest path of a loader.
 const LONGEST_NAME: u64 = 4096;
-
-/// Loaders that were met, and the files that they are: a machine has one or two.
-static LOADERS: Mutex<Vec<(PathBuf, Option<PathBuf>)>> = Mutex::new(Vec::new());
 
 /// Format of an executable file, as the kernel recognises it.
 pub(super) enum ProgramFormat {
@@ -42,20 +38,9 @@ impl ProgramFormat {
             });
         }
         head.starts_with(b"\x7fELF").then(|| Self::Elf {
-            loader: loader(&file).and_then(real_loader),
+            loader: loader(&file).and_then(|named| std::fs::canonicalize(named).ok()),
         })
     }
-}
-
-/// The file that a loader is.
-fn real_loader(named: PathBuf) -> Option<PathBuf> {
-    let mut loaders = LOADERS.lock();
-    if let Some((_, real)) = loaders.iter().find(|(loader, _)| *loader == named) {
-        return real.clone();
-    }
-    let real = std::fs::canonicalize(&named).ok();
-    loaders.push((named, real.clone()));
-    real
 }
 
 /// The loader in the `PT_INTERP` segment of a 64-bit little-endian ELF file (elf(5)).
