@@ -40,7 +40,7 @@ pub(crate) struct Cgroups {
 }
 
 /// The group of one command.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Cgroup {
     directory: PathBuf,
     /// Processes that the kernel had ended in it for their memory before the command began.
@@ -50,8 +50,7 @@ struct Cgroup {
 /// A group while a command has it.
 #[derive(Debug)]
 pub(crate) struct LentCgroup {
-    /// Taken to be given back.
-    group: Option<Cgroup>,
+    group: Cgroup,
     idle: Arc<Mutex<Vec<Cgroup>>>,
 }
 
@@ -87,7 +86,7 @@ impl Cgroups {
             None => self.make(memory, processes)?,
         };
         Ok(LentCgroup {
-            group: Some(group),
+            group,
             idle: Arc::clone(&self.idle),
         })
     }
@@ -125,24 +124,20 @@ impl Drop for Cgroups {
 impl LentCgroup {
     /// Opens the file into which a process writes `0` to enter.
     pub(crate) fn entrance(&self) -> io::Result<File> {
-        let group = self.group.as_ref().ok_or(io::ErrorKind::NotFound)?;
-        File::options()
-            .write(true)
-            .open(group.directory.join("cgroup.procs"))
+        let entrance = self.group.directory.join("cgroup.procs");
+        File::options().write(true).open(entrance)
     }
 
     /// Returns `true` if the kernel has ended the command for its memory.
     pub(crate) fn was_ended(&self) -> bool {
-        let ended = |group: &Cgroup| group.ended().is_ok_and(|ended| ended > group.ended_before);
-        self.group.as_ref().is_some_and(ended)
+        let ended = self.group.ended();
+        ended.is_ok_and(|ended| ended > self.group.ended_before)
     }
 }
 
 impl Drop for LentCgroup {
     fn drop(&mut self) {
-        let Some(group) = self.group.take() else {
-            return;
-        };
+        let group = std::mem::take(&mut self.group);
         let is_empty = group.end_all();
         let mut idle = self.idle.lock();
         if is_empty && idle.len() < IDLE {

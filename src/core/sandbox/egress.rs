@@ -59,15 +59,6 @@ struct ProxyRules {
 }
 
 impl ProxyRules {
-    fn new(mebibytes: u64) -> Self {
-        Self {
-            allow: Vec::new(),
-            mebibytes,
-            downloads_only: true,
-            served: Mutex::default(),
-        }
-    }
-
     /// Most bytes of one answer, headers and TLS included.
     fn largest_answer(&self) -> u64 {
         if self.downloads_only {
@@ -115,8 +106,9 @@ impl Egress {
             shared: Arc::new(ProxyState {
                 rules: ProxyRules {
                     allow: settings.network_allow.clone(),
+                    mebibytes: settings.max_file_size_mb,
                     downloads_only: settings.network_mode != NetworkMode::All,
-                    ..ProxyRules::new(settings.max_file_size_mb)
+                    served: Mutex::default(),
                 },
                 grants: Grants::default(),
                 open: AtomicUsize::new(0),

@@ -165,10 +165,14 @@ fn carry_out(
         take_terminal()?;
     }
     let prepared = OpenedJob::new(&spec.job, jobs)?;
-    if let OpenedJob::BuiltIn(job) = &prepared {
-        spec.access.read.extend(job.read.clone());
-        spec.access.write.extend(job.write.clone());
-    }
+    let program = match &prepared {
+        OpenedJob::Program(program) => program.descriptor,
+        OpenedJob::BuiltIn(job) => {
+            spec.access.read.extend(job.read.clone());
+            spec.access.write.extend(job.write.clone());
+            -1
+        }
+    };
     let version = file_rules::confine(&spec.access, namespaces)?;
     if version <= 0 && !spec.best_effort && !spec.probe {
         let reason = "the kernel does not enforce file rules (Landlock)";
@@ -179,7 +183,7 @@ fn carry_out(
         version,
         separate: namespaces,
         supervision,
-        program: prepared.descriptor().unwrap_or(-1),
+        program,
     };
     if spec.probe {
         return try_out(&circumstances, channel, user != account.user);
@@ -198,7 +202,7 @@ fn carry_out(
     } else {
         PROCESSES_OF_ACCOUNT_SUPERVISED
     };
-    let limited = || limit(&spec.limits, processes, circumstances.program);
+    let limited = || limit(&spec.limits, processes, program);
     match prepared {
         OpenedJob::Program(program) => {
             let init = has_init.then_some(answer);
@@ -350,13 +354,5 @@ impl OpenedJob {
                 Self::BuiltIn((job.prepare)(spec)?)
             }
         })
-    }
-
-    /// Descriptor of the program's file.
-    fn descriptor(&self) -> Option<i32> {
-        match self {
-            Self::Program(program) => Some(program.descriptor),
-            Self::BuiltIn(_) => None,
-        }
     }
 }

@@ -61,13 +61,6 @@ impl KernelAccounts {
     }
 }
 
-impl LentAccount {
-    /// Leaves it to the owner for good, because nobody knows when the job ends.
-    pub(super) fn keep(self) {
-        std::mem::forget(self);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,7 +80,7 @@ mod tests {
         assert_eq!(lend("eve").number, number);
         // A job of which nobody knows whether it ended.
         let bobs = bob.number;
-        bob.keep();
+        std::mem::forget(bob);
         let others: Vec<_> = ["ada", "eve", "joe"].map(lend).into();
         assert!(others.iter().all(|other| other.number != bobs));
         assert_eq!(lend("bob").number, bobs);

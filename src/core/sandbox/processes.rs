@@ -101,10 +101,6 @@ fn unlinked(descriptor: &Path, device: u64) -> Option<(u64, u64)> {
     let is_one = FileType::from_raw_mode(stat.st_mode).is_file()
         && (is_out_of_reach || stat.st_nlink == 0)
         && stat.st_dev == device;
-    is_one.then(|| {
-        (
-            stat.st_ino,
-            u64::try_from(stat.st_blocks).unwrap_or(0) * BLOCK,
-        )
-    })
+    let bytes = u64::try_from(stat.st_blocks).unwrap_or(0) * BLOCK;
+    is_one.then_some((stat.st_ino, bytes))
 }

@@ -208,12 +208,9 @@ pub fn remove() -> u8 {
     let mut arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     let words: Vec<&[u8]> = arguments.iter().map(|word| word.as_bytes()).collect();
     let (mut kept, mut lost) = (Vec::new(), false);
-    let removal = Removal::parse(&words);
-    for at in removal.iter().flat_map(|removal| &removal.names) {
-        match removal
-            .as_ref()
-            .and_then(|removal| ask(words[*at], removal))
-        {
+    let removal = Removal::parse(&words).unwrap_or_default();
+    for at in &removal.names {
+        match ask(words[*at], &removal) {
             Some(RemovalAnswer::Kept) => kept.push(*at),
             Some(RemovalAnswer::Gone) => {
                 kept.push(*at);
@@ -226,9 +223,7 @@ pub fn remove() -> u8 {
     if lost {
         say(io::stderr(), GONE);
     }
-    if let Some(removal) = removal
-        && removal.names.len() == kept.len()
-    {
+    if !kept.is_empty() && kept.len() == removal.names.len() {
         return 0;
     }
     for at in kept.into_iter().rev() {

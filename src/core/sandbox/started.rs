@@ -122,7 +122,8 @@ impl StartedJob<'_> {
                 return Ok(Some(status));
             }
             let look = deadline.map(|deadline| self.clock.until_look(deadline));
-            if !is_readable(self.end(), look)? {
+            let mut end = [PollFd::new(&*self.socket, PollFlags::IN)];
+            if poll(&mut end, look).map_err(SandboxError::wait)? == 0 {
                 if deadline.is_some_and(|deadline| self.clock.is_past(deadline)) {
                     return Ok(None);
                 }
@@ -152,10 +153,8 @@ impl StartedJob<'_> {
     /// Returns what its processes take beside files that have a name, as for files on `device`.
     #[must_use]
     pub fn usage(&self, device: Option<u64>) -> ProcessUsage {
-        let first = self.first.get();
-        first.map_or_else(ProcessUsage::default, |first| {
-            processes::usage(first, device)
-        })
+        let usage = |first| processes::usage(first, device);
+        self.first.get().map(usage).unwrap_or_default()
     }
 
     /// Returns `true` if the kernel ended it, because it took more memory than it may with
@@ -217,23 +216,10 @@ impl Drop for StartedJob<'_> {
             if !matches!(waited, Ok(Some(_)))
                 && let Some(account) = self.account.take()
             {
-                account.keep();
+                // Nobody knows when the job ends: its owner keeps the account for good.
+                std::mem::forget(account);
             }
         }
     }
 }
 
-impl std::fmt::Debug for StartedJob<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("StartedJob")
-            .field("status", &self.status.get())
-            .finish_non_exhaustive()
-    }
-}
-
-fn is_readable(handle: BorrowedFd<'_>, patience: Option<Duration>) -> Result<bool, SandboxError> {
-    let mut watched = [PollFd::from_borrowed_fd(handle, PollFlags::IN)];
-    let ready = poll(&mut watched, patience);
-    Ok(ready.map_err(SandboxError::wait)? > 0)
-}

@@ -232,10 +232,8 @@ impl Visit {
             .try_clone()
             .map_err(|_| EgressRefusal::Connections)?;
         let mut streams = self.access.streams.lock();
-        match streams.open.get_mut(&self.id) {
-            Some(open) => open.push(upstream),
-            None => return Err(EgressRefusal::Token),
-        }
+        let open = streams.open.get_mut(&self.id).ok_or(EgressRefusal::Token)?;
+        open.push(upstream);
         Ok(())
     }
 }

@@ -170,15 +170,20 @@ pub fn is_public(address: IpAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fileshed_types::Mutex;
+
+    fn rules(allow: &[&str], downloads_only: bool) -> ProxyRules {
+        let allow = allow.iter().map(|text| text.parse().expect("read"));
+        ProxyRules {
+            allow: allow.collect(),
+            mebibytes: 1,
+            downloads_only,
+            served: Mutex::default(),
+        }
+    }
 
     fn verdict(allow: &[&str], host: &str, address: &str) -> &'static str {
-        let rules = ProxyRules {
-            allow: allow
-                .iter()
-                .map(|text| text.parse().expect("read"))
-                .collect(),
-            ..ProxyRules::new(1)
-        };
+        let rules = rules(allow, true);
         rules.served.lock().push(8000);
         match judge(&rules, host, address.parse().expect("read"), &[80, 8080]) {
             Reach::Good => "good",
@@ -205,10 +210,7 @@ mod tests {
 
     #[test]
     fn every_port_is_open_where_not_only_downloads_are_allowed() {
-        let rules = ProxyRules {
-            downloads_only: false,
-            ..ProxyRules::new(1)
-        };
+        let rules = rules(&[], false);
         let reaches = |address: &str| {
             let address = address.parse().expect("read");
             matches!(judge(&rules, "x", address, &[80]), Reach::Good)

@@ -45,14 +45,13 @@ pub(super) fn serve(shared: &ProxyState, client: &TcpStream) {
         access: None,
         answered: false,
     };
-    let outcome = connection.attend();
-    // Noted before the client sees an end: its command may be over at once.
-    if let (Err(refusal), Some(access)) = (&outcome, &connection.access) {
-        access.note(refusal);
-    }
-    let Err(refusal) = outcome else {
+    let Err(refusal) = connection.attend() else {
         return;
     };
+    // Noted before the client sees an end: its command may be over at once.
+    if let Some(access) = &connection.access {
+        access.note(&refusal);
+    }
     if connection.answered {
         // Reset the connection, so that a response that was cut off does not look complete.
         let _broken_off = set_socket_linger(client, Some(Duration::ZERO));

@@ -156,17 +156,12 @@ impl OwnFiles<'_> {
     /// Makes these files and those of the system the only ones of a process in new namespaces. Returns
     /// `false` if a probe finds that this is not possible.
     pub(super) fn enter(&self, spec: &JobSpec) -> Result<bool, JailError> {
-        let mut entered = self.show(&spec.access, &spec.limits);
-        // A machine that allows the other namespaces allows one of the network too.
-        if spec.probe {
-            entered = entered.and_then(|()| raise_loopback());
-        }
-        Ok(unless_probe(spec, entered)?.is_some())
+        Ok(unless_probe(spec, self.show(spec))?.is_some())
     }
 
-    fn show(&self, access: &Access, limits: &Limits) -> io::Result<()> {
+    fn show(&self, spec: &JobSpec) -> io::Result<()> {
         let root = &self.root;
-        mount_own(root, access, limits)?;
+        mount_own(root, &spec.access, &spec.limits)?;
         for (tree, target) in &self.bind_mounts {
             root.attach(tree, target)?;
         }
@@ -175,6 +170,10 @@ impl OwnFiles<'_> {
         // without a handle outside, nothing leads back to it.
         rustix::process::chroot(".")?;
         rustix::process::chdir(&self.mounts.directory)?;
+        // A machine that allows the other namespaces allows one of the network too.
+        if spec.probe {
+            raise_loopback()?;
+        }
         Ok(())
     }
 }

@@ -6,7 +6,7 @@
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
@@ -108,11 +108,7 @@ impl Executable {
         let environment = environment.map(|(name, value)| format!("{name}={value}"));
         let file = std::fs::File::open(file)?;
         let descriptor = highest_descriptor()?;
-        // SAFETY: duplicates an open descriptor to a number that nothing in this fresh process
-        // uses; no memory is involved.
-        #[expect(unsafe_code, reason = "the filter knows the program by this number")]
-        let duplicate = unsafe { libc::dup3(file.as_raw_fd(), descriptor, libc::O_CLOEXEC) };
-        checked(duplicate.into())?;
+        duplicate(&file, descriptor, libc::O_CLOEXEC)?;
         Ok(Self {
             arguments: arguments
                 .map(str::to_owned)
@@ -157,13 +153,18 @@ impl Executable {
 /// nothing if no process may have so high a number.
 pub(super) fn leave_open(socket: &OwnedFd) -> io::Result<()> {
     if highest_descriptor()? > SOCKET {
-        // SAFETY: duplicates an open descriptor to a number that nothing in this fresh process
-        // uses; no memory is involved.
-        #[expect(unsafe_code, reason = "the programs know the socket by this number")]
-        let duplicate = unsafe { libc::dup3(socket.as_raw_fd(), SOCKET, 0) };
-        checked(duplicate.into())?;
+        duplicate(socket, SOCKET, 0)?;
     }
     Ok(())
+}
+
+/// Duplicates a descriptor to a number by which a filter or programs know it.
+fn duplicate(from: &impl AsRawFd, number: i32, flags: i32) -> io::Result<()> {
+    // SAFETY: duplicates an open descriptor to a number that nothing in this fresh process uses; no
+    // memory is involved.
+    #[expect(unsafe_code, reason = "no safe crate duplicates to a number")]
+    let duplicate = unsafe { libc::dup3(from.as_raw_fd(), number, flags) };
+    checked(duplicate.into()).map(drop)
 }
 
 /// The number for the program: the highest that this machine allows a process to have.

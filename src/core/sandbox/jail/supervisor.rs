@@ -63,10 +63,8 @@ impl Supervisor {
     /// it is not asked about files.
     pub(super) fn new(access: Option<&Access>, network: NetworkAccess, processes: u64) -> Self {
         Self {
-            directories: access.map_or_else(WritableDirectories::default, |access| {
-                WritableDirectories::open(&access.write)
-            }),
-            mappings: access.map_or_else(ExecutableMappings::default, ExecutableMappings::find),
+            directories: access.map(WritableDirectories::open).unwrap_or_default(),
+            mappings: access.map(ExecutableMappings::find).unwrap_or_default(),
             processes: ProcessCounter::new(processes),
             network,
         }
@@ -151,7 +149,7 @@ impl Supervisor {
             },
             libc::SYS_clone if makes_namespaces(call.word(0)) => Verdict::Refused(Errno::PERM),
             number if makes_processes(number) => self.processes.judge(),
-            _ => self.directories.judge(listener, call),
+            _ => self.directories.change(listener, call).into(),
         }
     }
 }

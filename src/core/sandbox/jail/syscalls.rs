@@ -50,7 +50,7 @@ pub(super) struct Circumstances<'a> {
     pub(super) separate: bool,
     /// The supervisor that is asked.
     pub(super) supervision: Supervision,
-    /// The descriptor of the one program that may still be executed.
+    /// The descriptor of the one program that may still be executed; negative if there is none.
     pub(super) program: i32,
 }
 

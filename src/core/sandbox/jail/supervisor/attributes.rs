@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Timespec, Timestamps};
 use rustix::io::Errno;
 
-use super::listener::{Listener, TrappedCall, Verdict};
+use super::listener::{Listener, TrappedCall};
 use super::process::{self, ProcessMemory};
 use crate::descriptor::open;
+use crate::job::Access;
 
 /// Directories in which a command may change files.
 #[derive(Default)]
@@ -42,21 +43,18 @@ struct AttributeTarget {
 const HERE: u32 = libc::AT_FDCWD as u32;
 
 impl WritableDirectories {
-    pub(super) fn open(places: &[PathBuf]) -> Self {
+    pub(super) fn open(access: &Access) -> Self {
         let open = |place: &PathBuf| {
             let handle = open(place, OFlags::PATH | OFlags::DIRECTORY).ok()?;
             Some((place.clone(), handle))
         };
         Self {
-            opened: places.iter().filter_map(open).collect(),
+            opened: access.write.iter().filter_map(open).collect(),
         }
     }
 
-    pub(super) fn judge(&self, listener: &Listener, call: &TrappedCall) -> Verdict {
-        self.change(listener, call).into()
-    }
-
-    fn change(&self, listener: &Listener, call: &TrappedCall) -> Result<(), Errno> {
+    /// Carries out a change of attributes.
+    pub(super) fn change(&self, listener: &Listener, call: &TrappedCall) -> Result<(), Errno> {
         let memory = ProcessMemory::of(listener, call)?;
         let (subject, change) = understand(&memory, call)?;
         if let AttributeChange::Mode(mode) = change
