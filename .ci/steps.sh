@@ -104,8 +104,9 @@ packages_of_night() {
         libreoffice-calc-nogui python3-openpyxl python3-pandas
 }
 
-is_installed() {
-    [ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+# Prints the packages that the machine has.
+installed_packages() {
+    dpkg-query --show --showformat='${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p'
 }
 
 install_packages() {
@@ -113,10 +114,8 @@ install_packages() {
         skip "packages: no apt-get on this system"
         return
     fi
-    local missing=() package
-    for package in "$@"; do
-        is_installed "$package" || missing+=("$package")
-    done
+    local missing
+    mapfile -t missing < <(printf '%s\n' "$@" | grep -vxFf <(installed_packages))
     [ ${#missing[@]} -ne 0 ] || return 0
     echo "missing: ${missing[*]}"
     local as_root=()
@@ -168,14 +167,25 @@ installation() {
     "$(system_python)" tests/e2e/people.py --install-only --smoke
 }
 
+# Steps that read the tree or compile it, and need nothing but Rust and Python.
+needs_nothing='lock-file|format|layers|clocks|prose|dependency-policy|traces|lints|lints-without-tls'
+needs_nothing+='|documentation|generated-documents|page-libraries|fuzzing'
+
+# Installs what the other steps of this run need.
 installation_of_night() {
+    local name needing
+    needing=$(printf '%s\n' "${steps[@]}" | grep -vxE "installation-of-night|$needs_nothing") || return 0
     # shellcheck disable=SC2046
     install_packages $(packages_of_gate) $(packages_of_night)
     install_python_tools
-    install_python_corpus
-    tests/e2e/openwebui.sh --install-only
-    python3 tests/e2e/mcp.py --install-only
-    "$(system_python)" tests/e2e/people.py --install-only
+    for name in $needing; do
+        case $name in
+            corpus) install_python_corpus ;;
+            open-webui) tests/e2e/openwebui.sh --install-only ;;
+            mcp-clients) python3 tests/e2e/mcp.py --install-only ;;
+            page) "$(system_python)" tests/e2e/people.py --install-only ;;
+        esac
+    done
 }
 
 # --- What is read without being run ---
@@ -315,16 +325,10 @@ has_postgres() {
     return 1
 }
 
-# Variables of the tests on PostgreSQL.
-on_postgres() {
-    printf 'FILESHED_TEST_REGISTRY=postgres'
-    [ "$(id -u)" -ne 0 ] || printf ' FILESHED_TEST_WAY=root'
-}
-
 # Two servers on the same data, each of which gets one request in turn.
 two_servers() {
     has_postgres || return 0
-    run_tests two-servers "$(on_postgres) FILESHED_TEST_SERVERS=2 cargo test --no-fail-fast --test api" \
+    run_tests two-servers "FILESHED_TEST_REGISTRY=postgres FILESHED_TEST_SERVERS=2 cargo test --no-fail-fast --test api" \
         groups::moves transfer::resumable dav::locks terminal::servers ops::lockedit_open sign_in::link \
         --skip a_lock_ends_with_its_time --skip an_upload_that_nobody --skip uploads_that_end_leave \
         --skip an_old_link_or_one
@@ -334,8 +338,7 @@ two_servers() {
 # crate itself run on both databases everywhere. Tests that change rows of the file by hand are left out.
 tests_on_postgres() {
     has_postgres || return 0
-    local command
-    command="$(on_postgres) cargo test --no-fail-fast"
+    local command="FILESHED_TEST_REGISTRY=postgres cargo test --no-fail-fast"
     run_tests postgres "$command --test api" server:: transfer:: --skip links_that_do_not_work --skip no_list_has_the_password
     run_tests postgres "$command --test crash" kills:: bin:: resumable:: race:: upgrade::
 }
@@ -347,7 +350,7 @@ tests_on_postgres() {
 tests_on_several_servers() {
     has_postgres || return 0
     local variables name left_out=() own
-    variables="$(on_postgres) FILESHED_TEST_SERVERS=3"
+    variables="FILESHED_TEST_REGISTRY=postgres FILESHED_TEST_SERVERS=3"
     if [ -x /usr/sbin/haproxy ]; then
         variables+=" FILESHED_TEST_PROXY=haproxy"
     else
