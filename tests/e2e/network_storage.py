@@ -65,7 +65,7 @@ done
 STORAGE = """
 cp @tests@ /run/tests
 mkdir /run/first/tests
-TMPDIR=/run/first/tests FILESHED_TEST_WAY=root /run/tests --color never -q @not_here@
+TMPDIR=/run/first/tests /run/tests --color never -q @not_here@
 rm -r /run/first/tests
 """
 
