@@ -75,7 +75,7 @@ pub(crate) struct ConnectionOptions {
         value_name = "URL",
         value_parser = url,
         help = "Address at which Open WebUI reaches this server \
-                [default: public_url, else the address of bind]"
+                [default: that of the existing connection, else public_url, else the address of bind]"
     )]
     server_url: Option<PublicUrl>,
     #[arg(
@@ -238,7 +238,7 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
     let users = grant::shown(&client, token, &wanted["config"]["access_grants"]);
     lines.push(format!("granted to: {users}"));
     lines.push(models.switch_on(&ours, options.dry_run)?);
-    for name in ours.rivals(&list) {
+    for name in ours.rivals(&wanted, &list) {
         lines.push(format!(
             "note: the connection `{name}` also leads to this server, so users find every tool \
              twice"

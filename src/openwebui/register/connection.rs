@@ -140,8 +140,10 @@ pub(super) struct RegisteredConnection {
     pub(super) kind: ConnectionKind,
     /// Credential with which Open WebUI calls.
     pub(super) auth: Auth,
-    /// Address at which it looks for the server.
+    /// Address at which it looks for the server, unless an existing connection has another one.
     pub(super) url: String,
+    /// `true` if the address was given, so that it replaces the one of an existing connection.
+    is_url_given: bool,
     pub(super) id: String,
     name: Option<String>,
     key: String,
@@ -184,6 +186,7 @@ impl RegisteredConnection {
             kind,
             auth,
             url: kind.address(config, options.server_url.as_ref()),
+            is_url_given: options.server_url.is_some(),
             id: options.id.clone(),
             name: options.name.clone(),
             key: key.to_owned(),
@@ -200,13 +203,14 @@ impl RegisteredConnection {
             .position(|other| identity(other).is_some_and(|own| text(own, "id") == self.id))
     }
 
-    /// Returns others that lead to this server, as people know them.
-    pub(super) fn rivals(&self, list: &[Value]) -> Vec<String> {
+    /// Returns others that lead to the same address as ours, as people know them.
+    pub(super) fn rivals(&self, ours: &Value, list: &[Value]) -> Vec<String> {
+        let url = text(ours, "url");
         let rival = |other: &Value| {
             let identity = self.kind.identity(other)?;
-            let leads_here = text(other, "url").trim_end_matches('/') == self.url;
+            let leads_here = text(other, "url").trim_end_matches('/') == url;
             let name = match text(identity, "name") {
-                "" => self.url.clone(),
+                "" => printable(url),
                 name => printable(name),
             };
             (leads_here && text(identity, "id") != self.id).then_some(name)
@@ -222,10 +226,11 @@ impl RegisteredConnection {
             connection.insert(name.to_owned(), value);
         };
         let headers = self.headers(at("headers"));
+        let url = json!(self.url(at("url")));
         match self.kind {
             ConnectionKind::ToolServer => {
                 set("type", json!("openapi"));
-                set("url", json!(self.url));
+                set("url", url);
                 set("path", json!(self.path(at("path"))));
                 set("spec_type", json!("url"));
             }
@@ -233,7 +238,7 @@ impl RegisteredConnection {
                 set("id", json!(self.id));
                 set("name", json!(self.shown_name(at("name"))));
                 set("enabled", json!(true));
-                set("url", json!(self.url));
+                set("url", url);
                 set("path", json!(TERMINAL_DOCUMENT));
             }
         }
@@ -248,6 +253,15 @@ impl RegisteredConnection {
             set("info", self.info(at("info")).into());
         }
         connection.into()
+    }
+
+    /// Returns the address: the one that was given, else that of the existing connection.
+    fn url<'a>(&'a self, existing: Option<&'a Value>) -> &'a str {
+        let existing = existing.and_then(Value::as_str).unwrap_or_default();
+        match existing.trim_end_matches('/') {
+            existing if !existing.is_empty() && !self.is_url_given => existing,
+            _ => &self.url,
+        }
     }
 
     fn path(&self, existing: Option<&Value>) -> String {
@@ -323,9 +337,10 @@ impl RegisteredConnection {
         connection: &Value,
     ) -> Result<String, RegisterError> {
         let path = text(connection, "path").trim_start_matches('/');
+        let url = printable(text(connection, "url"));
         let place = match self.kind {
-            ConnectionKind::ToolServer => format!("{}/{path}", self.url),
-            ConnectionKind::Terminal => self.url.clone(),
+            ConnectionKind::ToolServer => format!("{url}/{path}"),
+            ConnectionKind::Terminal => url,
         };
         let found = self.kind.verify(client, token, connection);
         let found = found.map_err(|error| match error {

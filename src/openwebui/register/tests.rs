@@ -202,7 +202,7 @@ fn it_is_found_by_its_id_among_tool_servers() {
     ];
     assert_eq!(ours.find(&list), Some(3));
     assert_eq!(ours.find(&list[..3]), None);
-    assert_eq!(ours.rivals(&list), ["http://fileshed:8000"]);
+    assert_eq!(ours.rivals(&list[3], &list), ["http://fileshed:8000"]);
 }
 
 #[test]

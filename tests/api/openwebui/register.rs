@@ -96,12 +96,13 @@ fn setup(webui: &StandIn) -> Setup {
 }
 
 fn register(setup: &Setup, more: &[&str]) -> Finished {
-    let begin = [
-        "openwebui",
-        "register",
-        "--server-url",
-        "http://fileshed:8000",
-    ];
+    let address = ["--server-url", "http://fileshed:8000"];
+    register_again(setup, &[&address, more].concat())
+}
+
+/// Registers without an address, as in a later run.
+fn register_again(setup: &Setup, more: &[&str]) -> Finished {
+    let begin = ["openwebui", "register"];
     let finished = setup.run(&[&begin, more].concat());
     for said in [&finished.stdout, &finished.stderr] {
         for secret in ["sk-admin", "service-key"] {
@@ -186,6 +187,34 @@ fn it_is_added_once_and_renewed_where_something_changed() {
         "note: the connection `fileshed` also leads to this server, so users find every tool twice",
     );
     assert_eq!(kept.lock().unwrap().len(), 3);
+}
+
+#[test]
+fn the_address_stays_unless_it_is_given() {
+    let kept = Kept::default();
+    let webui = keeping(&kept);
+    let setup = setup(&webui).env("FILESHED_PUBLIC_URL", "http://elsewhere");
+    done(&register(&setup, &[]), "added the connection `fileshed`:");
+    let again = register_again(&setup, &[]);
+    let line = "nothing to do: the connection `fileshed` is up to date";
+    let said = done(&again, line);
+    assert!(
+        said.contains("reads http://fileshed:8000/openapi.json"),
+        "{said}"
+    );
+    assert_eq!(written(&webui), 1);
+    // Another connection to the same address is noticed by the address that stays.
+    kept.lock().unwrap()[0]["info"]["id"] = json!("first");
+    register(&setup, &[]);
+    let note = "note: the connection `fileshed` also leads to this server, so users find every tool \
+                twice";
+    done(&register_again(&setup, &[]), note);
+    // The setting is for a connection that has no address yet.
+    kept.lock().unwrap()[1]["url"] = Value::Null;
+    failed(
+        &register_again(&setup, &[]),
+        "at http://elsewhere/openapi.json",
+    );
 }
 
 #[test]
@@ -490,6 +519,8 @@ fn a_terminal_is_registered_beside_others_with_a_key_of_its_own() {
     assert_eq!(*kept.lock().unwrap(), [other.clone(), expected]);
     let line = "nothing to do: the connection `fileshed` is up to date";
     done(&terminal(&[]), line);
+    let moved = setup.clone().env("FILESHED_PUBLIC_URL", "http://pods");
+    done(&register_again(&moved, &["--terminal"]), line);
 
     // Settings that an administrator chose in the dialog stay.
     kept.lock().unwrap()[1]["config"] = json!({"access_grants": [], "user_shell_tools": "always"});
