@@ -43,10 +43,13 @@ pub fn check_connections(config: &Config) -> Vec<Check> {
     for connection in &terminals {
         found.push(("terminal", try_terminal(client, (config, key), connection)));
     }
-    if tools.is_empty() && terminals.is_empty() {
+    // The keys of a kind are there for its connection. Without keys, one kind is enough.
+    let has_keys = |kind: ConnectionKind| !kind.keys(config).1.is_empty();
+    let has_none = tools.is_empty() && terminals.is_empty();
+    if tools.is_empty() && (has_none || has_keys(ConnectionKind::ToolServer)) {
         found.push(("tools", missing(ConnectionKind::ToolServer)));
     }
-    if terminals.is_empty() && !config.terminal_api_keys.is_empty() {
+    if terminals.is_empty() && has_keys(ConnectionKind::Terminal) {
         found.push(("terminal", missing(ConnectionKind::Terminal)));
     }
     let checks = found.into_iter();

@@ -319,6 +319,71 @@ fn a_connection_that_was_removed_is_missed() {
 }
 
 #[test]
+fn the_one_of_two_connections_that_was_removed_is_missed() {
+    let at = "http://fileshed:8000";
+    let ada = json!({"signed_in": true, "name": "Ada", "refusal": null});
+    let cwd = json!({"cwd": "/storage"});
+    let terminal = json!([{
+        "id": "files", "url": format!("{at}/terminal"), "auth_type": "bearer",
+        "key": "terminal-key", "config": {"chat_uploads": "filesystem"},
+    }]);
+    let tools = json!([tools(&json!({}))]);
+    let keys = [
+        ("FILESHED_API_KEYS", "service-key"),
+        ("FILESHED_TERMINAL_API_KEYS", "terminal-key"),
+        ("FILESHED_PUBLIC_URL", at),
+    ];
+    let none = json!([]);
+    let is_tried = [
+        format!("ok      tools: a call by the connection to {at} arrives as Ada"),
+        format!(
+            "ok      terminal: a call by the connection to {at}/terminal arrives; files attached to \
+             a chat come here"
+        ),
+    ];
+    let is_missed = ["tools", "terminal"]
+        .map(|name| format!("failed  {name}: Open WebUI has no connection to this server: "));
+    for (tools, terminals, settings, expected, is_failure) in [
+        (
+            &tools,
+            &terminal,
+            &keys[..],
+            [&is_tried[0], &is_tried[1]],
+            false,
+        ),
+        (&none, &terminal, &keys, [&is_tried[1], &is_missed[0]], true),
+        (&tools, &none, &keys, [&is_tried[0], &is_missed[1]], true),
+        // Keys of one kind alone say nothing about the other kind.
+        (
+            &none,
+            &terminal,
+            &keys[1..],
+            [&is_tried[1], &is_tried[1]],
+            false,
+        ),
+        (
+            &tools,
+            &none,
+            &[keys[0], keys[2]],
+            [&is_tried[0], &is_tried[0]],
+            false,
+        ),
+    ] {
+        let webui = connected(
+            tools.clone(),
+            terminals.clone(),
+            ada.clone(),
+            (200, cwd.clone()),
+        );
+        let (lines, failed) = tried(&webui, settings);
+        for line in expected {
+            assert!(lines.iter().any(|said| said.starts_with(line)), "{lines:?}");
+        }
+        assert_eq!(failed, is_failure, "{lines:?}");
+    }
+}
+
+#[test]
 fn it_tries_the_terminal_that_open_webui_keeps() {
     let at = "the connection to http://fileshed:8000/terminal";
     let ours = |changes: Value| {
