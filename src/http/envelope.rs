@@ -12,7 +12,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use fileshed_core::hint::Person;
 use fileshed_core::trust::Trust;
-use fileshed_core::{Answers, Caller, Client, Code, Core, Error, Mutex, diagnostics};
+use fileshed_core::{Answers, Caller, Client, Code, Core, Error, Hint, Mutex, diagnostics};
 use serde_json::{Value, json};
 
 use super::admission::{CallPermit, PermitSlot};
@@ -62,7 +62,7 @@ diagnostics! {
         source: serde_json::Error = serde::de::Error::custom("…"),
     } => {
         code: InternalApiError,
-        hint: "repeat the call",
+        hint: "read the current state, and repeat the call if the change is missing",
     }
 }
 
@@ -150,7 +150,7 @@ pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Ar
 
 /// The envelope of a failure that a person reads, on the page or behind a drive.
 pub(super) fn failure_of_person(error: &Error, request_id: &str) -> Value {
-    let hint = error.hint().offered(&Person);
+    let hint = next_step(error).offered(&Person);
     let hint = hint.unwrap_or_else(|| "check the current state, and try again".to_owned());
     let words = PERSON_WORDS.iter();
     let hint = words.fold(hint, |hint, (model, person)| hint.replace(model, person));
@@ -165,29 +165,33 @@ const PERSON_WORDS: [(&str, &str); 4] = [
     ("tell the user to ", ""),
 ];
 
+/// Next step after a failure of the server itself, which may have come after the change.
+pub(super) const LOOK_FIRST: &str = "read the current state, and repeat the call if the change is missing; \
+     if it fails again, tell the administrator the request id";
+
+fn next_step(error: &Error) -> Hint {
+    if is_masked(error) {
+        return LOOK_FIRST.into();
+    }
+    error.hint().clone()
+}
+
 /// The envelope of a failure.
 pub(super) fn failure_envelope(error: &Error, request_id: &str, client: Client) -> Value {
-    let hint = error.hint().told(&ops::offered(client.toolset));
+    let hint = next_step(error).told(&ops::offered(client.toolset));
     envelope(error, request_id, client.answers, &hint)
 }
 
 fn envelope(error: &Error, request_id: &str, answers: Answers, hint: &str) -> Value {
+    let code = error.code().as_str();
     let error = if is_masked(error) {
-        json!({
-            "code": error.code().as_str(),
-            "message": "the server failed",
-            "details": {"request_id": request_id},
-            "hint": "repeat the call; if it fails again, tell the administrator the request id",
-        })
+        let (message, details) = ("the server failed", json!({"request_id": request_id}));
+        json!({"code": code, "message": message, "details": details, "hint": hint})
     } else if answers == Answers::Minimal {
         short_answer::failure(error, hint)
     } else {
-        json!({
-            "code": error.code().as_str(),
-            "message": error.message(),
-            "details": error.details(),
-            "hint": hint,
-        })
+        let (message, details) = (error.message(), error.details());
+        json!({"code": code, "message": message, "details": details, "hint": hint})
     };
     json!({"success": false, "error": error})
 }

@@ -62,7 +62,7 @@ fn text(error: &Error, request_id: &str) -> String {
         return unusable(error, "storage");
     }
     if envelope::is_masked(error) {
-        return format!("the server failed; tell the administrator the request id {request_id}");
+        return format!("the server failed; {} {request_id}", envelope::LOOK_FIRST);
     }
     let message = error.message();
     let begins = match error.cause::<IdentityError>() {

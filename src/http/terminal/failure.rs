@@ -33,8 +33,7 @@ pub(super) async fn wrong_method(request: Parts) -> Response {
 pub(in crate::http) fn text(error: &Error, request_id: &str) -> Value {
     let code = error.code();
     if envelope::is_masked(error) {
-        let detail =
-            format!("the server failed; tell the administrator the request id {request_id}");
+        let detail = format!("the server failed; {} {request_id}", envelope::LOOK_FIRST);
         return json!({"detail": detail, "code": code.as_str()});
     }
     let message = in_tree(error);

@@ -157,6 +157,17 @@ fn a_database_that_goes_away_takes_nothing_with_it() {
     postgres.stop();
     let refused = create(&ada, "storage", "new.md");
     assert_eq!(refused["error"]["code"], "DB_ERROR", "{refused}");
+    // A change may have been made before the database went away.
+    let bearer = server.with_token(&token);
+    for answer in [
+        refused.to_string(),
+        bearer.get("/terminal/files/list").text,
+        bearer.send("POST", "/fs/list_files", b"{}").text,
+        bearer.get("/page/uploads").text,
+    ] {
+        assert!(answer.contains("read the current state, and"), "{answer}");
+        assert!(answer.contains("the request id"), "{answer}");
+    }
     assert!(server.logged("the database of the registry does not answer"));
     assert!(!refused.to_string().contains("test_0"), "{refused}");
     assert_eq!(server.client().get("/ready").status, 503);

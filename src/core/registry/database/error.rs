@@ -22,14 +22,16 @@ diagnostics! {
         #[error("the registry failed")]
         Failed(#[source] source: Cause = "…".into()) => {
             code: DbError,
-            hint: "repeat the call; if it fails again, tell the administrator",
+            hint: "read the current state, and repeat the call if the change is missing; if it fails \
+                again, tell the administrator",
         },
         /// The database is on another machine or in another process, and does not answer.
         #[error("the database of the registry does not answer")]
         Unreachable(#[source] source: Cause = "…".into()) => {
             code: DbError,
-            hint: "repeat the call in a while; if it fails again, tell the administrator: the \
-                setting `registry` has the address of the database",
+            hint: "in a while read the current state, and repeat the call if the change is missing; if \
+                it fails again, tell the administrator: the setting `registry` has the address of the \
+                database",
         },
         /// There is no space for a row.
         #[error("the disk of the server is full")]
