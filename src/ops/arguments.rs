@@ -2,9 +2,10 @@
 //!
 //! Driven by the operation's own schema, so that a file declares plain types and every operation
 //! forgives the same mistakes in the same way: `""`, `0`, `false` or null for a list is an empty
-//! list, a list written as a JSON string is parsed, `"12"` is 12, `"true"` is true, null or `""`
-//! for something optional is its default. What cannot be meant is refused with the parameter, the
-//! value, its type and the value that was probably meant.
+//! list, a list written as a JSON string is parsed, `"12"` is 12, `"true"` is true. Null for
+//! something optional is its default, as is `""` for an optional string; `""` for a required number
+//! is missing. What cannot be meant is refused with the parameter, the value, its type and the value
+//! that was probably meant.
 
 use fileshed_core::Error;
 use fileshed_core::nearest::nearest;
@@ -137,7 +138,8 @@ fn coerce(
     for (name, property) in properties {
         let needed = required(name);
         let kind = ParameterType::of(property);
-        let Some(value) = arguments.remove(name).filter(|value| !value.is_null()) else {
+        let is_given = |value: &Value| !kind.is_left_out(value, needed);
+        let Some(value) = arguments.remove(name).filter(is_given) else {
             if needed {
                 coerced.append(&mut arguments);
                 let is_missing = |other: &&String| {
@@ -152,9 +154,6 @@ fn coerce(
             }
             continue;
         };
-        if !needed && kind == ParameterType::Text && value == "" {
-            continue;
-        }
         let value = kind.coerce(value).map_err(|value| ArgumentError::Type {
             parameter: name.clone(),
             received: ReceivedValue::of(&value),
@@ -271,6 +270,13 @@ mod tests {
             "properties": {"path": {"type": "string"}, "line": {"type": "integer"}},
         });
         let body = |value: Value| value.as_object().cloned().unwrap_or_default();
+        for kind in ["integer", "number", "boolean"] {
+            let schema = json!({"required": ["line"], "properties": {"line": {"type": kind}}});
+            for nothing in [json!({}), json!({"line": null}), json!({"line": ""})] {
+                let missing = coerce(&schema, body(nothing), |_| false).expect_err(kind);
+                assert_eq!(missing.code(), Code::MissingParameter, "{kind}");
+            }
+        }
         let read = |value| coerce(&schema, body(value), |_| false);
         assert_eq!(
             read(json!({"path": "a", "line": null, "invented": 1})).ok(),

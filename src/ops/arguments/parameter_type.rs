@@ -80,6 +80,14 @@ impl ParameterType {
         }
     }
 
+    /// Returns `true` if a value stands for none: null, and an empty string for an optional text and for a
+    /// required number or boolean. A required text may be empty, an optional number may not.
+    pub(super) fn is_left_out(self, value: &Value, needed: bool) -> bool {
+        let is_text = self == Self::Text;
+        let is_scalar = matches!(self, Self::Integer | Self::Number | Self::Boolean);
+        value.is_null() || (value == "" && if needed { is_scalar } else { is_text })
+    }
+
     /// The value in this type, or the value itself when that cannot be meant.
     pub(super) fn coerce(self, value: Value) -> Result<Value, Value> {
         match self {
