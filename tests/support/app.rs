@@ -168,6 +168,11 @@ impl TestApp {
             .header("X-OpenWebUI-User-Groups", "team")
     }
 
+    /// Ada and Bob, the members of one group, called `team`.
+    pub fn team(&self) -> (Client<'_>, Client<'_>) {
+        (self.as_member("ada", "t"), self.as_member("bob", "t"))
+    }
+
     /// Returns a client with a personal token.
     pub fn with_token(&self, secret: &str) -> Client<'_> {
         self.client()

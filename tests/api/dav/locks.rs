@@ -138,7 +138,7 @@ fn a_lock_of_a_directory_is_on_what_it_holds_and_shared_ones_stand_beside_each_o
 #[test]
 fn members_of_a_group_meet_each_others_locks() {
     let server = many_users().env("FILESHED_GROUPS", "headers").app();
-    let (ada, bob) = (server.as_member("ada", "g1"), server.as_member("bob", "g1"));
+    let (ada, bob) = server.team();
     let drive = Drive::of(ada, "/groups/team");
     let other = Drive::of(bob.clone(), "/groups/team");
     drive.put("plan.md", "v1");

@@ -137,7 +137,7 @@ fn every_place_leads_to_every_other() {
 #[test]
 fn what_is_binary_and_whole_directories_leave_a_group() {
     let server = small().app();
-    let (ada, bob) = (server.as_member("ada", "t"), server.as_member("bob", "t"));
+    let (ada, bob) = server.team();
     let bytes = json!({"zone": "group", "group": "team", "path": "plan/pixel.bin", "content": "AAECAw==",
         "file_type": "bytes", "content_format": "base64"});
     done(&ada, "shed_create_file", &bytes);

@@ -90,7 +90,7 @@ pub(crate) const PROVOKED: Provoked = &[
 #[test]
 fn every_file_of_a_directory_is_the_copier_s() {
     let server = small().app();
-    let (ada, bob) = (server.as_member("ada", "t"), server.as_member("bob", "t"));
+    let (ada, bob) = server.team();
     file(&ada, "documents", "d/a.md", "a\n");
     file(&ada, "documents", "d/b/c.md", "c\n");
     let copy = json!({"src_zone": "documents", "src_path": "d", "group": "team",

@@ -24,10 +24,8 @@ pub(crate) const PROVOKED: Provoked = &[
 #[test]
 fn a_file_is_given_away() {
     let server = small().app();
-    let ada = server.as_member("ada", "t");
-    let bob = server
-        .as_member("bob", "t")
-        .header("X-OpenWebUI-User-Name", "Bob");
+    let (ada, bob) = server.team();
+    let bob = bob.header("X-OpenWebUI-User-Name", "Bob");
     done(&bob, "shed_group_list", &json!({}));
     let shared = json!({"zone": "group", "group": "team", "path": "a.md", "content": "x",
         "mode": "owner"});

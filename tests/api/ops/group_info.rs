@@ -64,10 +64,8 @@ fn owners_are_named_as_members_are() {
 #[test]
 fn members_and_files_are_shown() {
     let server = small().app();
-    let ada = server
-        .as_member("ada", "t")
-        .header("X-OpenWebUI-User-Name", "Ada%20L.");
-    let bob = server.as_member("bob", "t");
+    let (ada, bob) = server.team();
+    let ada = ada.header("X-OpenWebUI-User-Name", "Ada%20L.");
     for (client, path, mode) in [
         (&ada, "b/plan.md", "owner"),
         (&bob, "a.md", "owner_ro"),

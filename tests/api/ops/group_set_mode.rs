@@ -19,7 +19,7 @@ pub(crate) const PROVOKED: Provoked = &[
 #[test]
 fn the_owner_protects_a_file_from_everybody() {
     let server = small().app();
-    let (ada, bob) = (server.as_member("ada", "t"), server.as_member("bob", "t"));
+    let (ada, bob) = server.team();
     let shared = json!({"zone": "group", "group": "team", "path": "a.md", "content": "x"});
     done(&ada, "shed_create_file", &shared);
     done(&bob, "shed_patch_text", &shared);

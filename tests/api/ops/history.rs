@@ -121,7 +121,7 @@ fn changes_of_all_zones_stand_in_one_list() {
 #[test]
 fn members_see_what_others_changed() {
     let server = small().app();
-    let (ada, bob) = (server.as_member("ada", "t"), server.as_member("bob", "t"));
+    let (ada, bob) = server.team();
     let plan = json!({"zone": "group", "group": "team", "path": "plan.md", "content": "x\n"});
     done(&ada, "shed_create_file", &plan);
     let seen = changes(&bob, &json!({"path": "group/team"}));

@@ -52,7 +52,7 @@ fn groups_that_are_not_available_are_left_out() {
 #[test]
 fn groups_have_a_quota_of_their_own() {
     let server = small().app();
-    let (ada, bob) = (server.as_member("ada", "t"), server.as_member("bob", "t"));
+    let (ada, bob) = server.team();
     let half =
         json!({"zone": "group", "group": "team", "path": "half", "content": "x".repeat(1 << 20)});
     done(&ada, "shed_create_file", &half);

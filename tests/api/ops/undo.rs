@@ -111,7 +111,7 @@ fn missing(client: &Client<'_>, zone: &str, path: &str) -> bool {
 #[test]
 fn an_answer_is_taken_back_in_all_zones_and_again() {
     let server = small().app();
-    let ada = server.as_member("ada", "t").chat("one");
+    let ada = server.as_user("ada").chat("one");
     let before = writes(&ada, "before");
     file(&before, "storage", "notes/a.md", "one\ntwo\nthree\n");
     file(&before, "storage", "old/deep/x.md", "x\n");
@@ -553,10 +553,8 @@ fn named(list: &Value) -> Vec<String> {
 #[test]
 fn what_is_locked_or_of_others_stays_and_the_rest_comes_back() {
     let server = small().app();
-    let (ada, bob) = (
-        server.as_member("ada", "t").chat("one"),
-        server.as_member("bob", "t"),
-    );
+    let (ada, bob) = server.team();
+    let ada = ada.chat("one");
     let shared = |path: &str, content: &str| json!({"zone": "group", "group": "team", "path": path, "content": content, "mode": "group"});
     let answer = writes(&ada, "answer");
     for path in ["open.md", "given.md", "free.md"] {
@@ -786,10 +784,8 @@ fn an_addition_that_was_written_over_stays() {
 #[test]
 fn files_of_a_group_come_back_to_their_owners() {
     let server = small().app();
-    let (ada, bob) = (
-        server.as_member("ada", "t").chat("one"),
-        server.as_member("bob", "t"),
-    );
+    let (ada, bob) = server.team();
+    let ada = ada.chat("one");
     for (client, path, mode) in [
         (&bob, "d/of-bob.md", "group"),
         (&ada, "d/of-ada.md", "owner"),
@@ -839,10 +835,8 @@ fn files_of_a_group_come_back_to_their_owners() {
 #[test]
 fn a_file_comes_back_to_its_owner_from_below_a_file_of_another() {
     let server = small().app();
-    let (ada, bob) = (
-        server.as_member("ada", "t").chat("one"),
-        server.as_member("bob", "t"),
-    );
+    let (ada, bob) = server.team();
+    let ada = ada.chat("one");
     let shared = |path: &str| json!({"zone": "group", "group": "team", "path": path, "content": path, "mode": "group"});
     let owners = || {
         let info = done(&ada, "shed_group_info", &json!({"group": "team"}));
@@ -865,7 +859,8 @@ fn a_file_comes_back_to_its_owner_from_below_a_file_of_another() {
 #[test]
 fn both_versions_of_a_file_in_conflict_can_be_read() {
     let server = small().app();
-    let ada = server.as_member("ada", "t").chat("one");
+    let (ada, bob) = server.team();
+    let ada = ada.chat("one");
     let put = |message: &str, zone: &str, content: &[u8]| {
         let path = format!("/files/content?zone={zone}&path=a.docx&overwrite=true");
         let sent = writes(&ada, message).send("PUT", &path, content);
@@ -934,7 +929,6 @@ fn both_versions_of_a_file_in_conflict_can_be_read() {
     let storage = storage.filter(|conflict| conflict["path"] == "storage/a.md");
     let version = storage.map(|conflict| &conflict["version"]).next();
     let call = json!({"zone": "storage", "path": "a.md", "version": version});
-    let bob = server.as_member("bob", "t");
     file(&bob, "storage", "a.md", "bob\n");
     let refused = bob.call("shed_diff", &call);
     refused.refused(400, "INVALID_PARAMETER");
@@ -1194,10 +1188,8 @@ fn an_undo_in_uploads_that_did_not_happen_marks_nothing() {
 #[test]
 fn a_file_stays_with_the_member_to_whom_it_was_given_since() {
     let server = small().app();
-    let (ada, bob) = (
-        server.as_member("ada", "t").chat("one"),
-        server.as_member("bob", "t"),
-    );
+    let (ada, bob) = server.team();
+    let ada = ada.chat("one");
     done(&bob, "shed_group_list", &json!({}));
     let plan = |content: &str, mode: &str| json!({"zone": "group", "group": "team", "path": "a.md", "content": content, "mode": mode});
     done(

@@ -346,7 +346,7 @@ fn files_of_a_group_are_listed_with_whose_they_are() {
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_GROUPS", "headers")
         .app();
-    let (ada, bob) = (app.as_member("ada", "team"), app.as_member("bob", "team"));
+    let (ada, bob) = app.team();
     for (path, mode) in [("mine.txt", "owner"), ("ours.txt", "group")] {
         let file =
             json!({"zone": "group", "group": "team", "path": path, "content": "x", "mode": mode});

@@ -194,18 +194,11 @@ fn whose_a_directory_is_was_recorded_at_first_use() {
     assert!(shown.contains("name\tAda Lovelace"), "{shown}");
 }
 
-/// The group Team, with these members.
-fn make_team(server: &TestApp, members: &str) {
-    let identity = ["--id", "team", "--name", "Team"];
-    let made = [&["group", "create"][..], &identity, &["--members", members]].concat();
-    printed(&server.run(&made));
-}
-
 #[test]
 fn space_is_listed_for_users_and_groups() {
     let server = start();
     furnish(&server, "ada");
-    make_team(&server, "ada");
+    printed(&server.run(&create_team("ada")));
     let file = json!({"zone": "group", "group": "Team", "path": "g.md", "content": "much more"});
     server.as_user("ada").call("shed_create_file", &file).data();
     let listed = printed(&server.run(&["user", "usage"]));
@@ -302,7 +295,7 @@ fn a_suspension_holds_for_the_next_read_however_many_were_answered() {
 #[test]
 fn who_is_deleted_leaves_no_locks_and_an_heir_gets_what_is_in_groups() {
     let server = start();
-    make_team(&server, "ada,bob");
+    printed(&server.run(&create_team("ada,bob")));
     let file = json!({"zone": "group", "group": "Team", "path": "g.md", "content": "one", "mode": "owner"});
     server.as_user("ada").call("shed_create_file", &file).data();
     let open = json!({"zone": "group", "group": "Team", "path": "g.md"});

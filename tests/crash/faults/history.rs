@@ -346,11 +346,10 @@ fn owners_stay_where_a_history_is_lost() {
         return;
     };
     let server = setup.start();
-    let ada = server.as_member("ada", "team-1").chat("chat");
-    let bob = server.as_member("bob", "team-1").chat("chat");
+    let (ada, bob) = server.team();
     let file = json!({"path": "plan.md", "content": "plan\n", "mode": "owner"});
     ada.data_in("group", "shed_create_file", file);
-    let repository = server.data().join("groups/team-1/repo.git");
+    let repository = server.data().join("groups/t/repo.git");
     zeroed(&object(&repository, "HEAD"));
     give_to_the_server(&server);
     let refused = |operation: &str, mut arguments: Value| {
@@ -361,7 +360,7 @@ fn owners_stay_where_a_history_is_lost() {
     };
     refused("shed_exec", json!({"cmd": "rm", "args": ["plan.md"]}));
     refused("shed_delete", json!({"path": "plan.md"}));
-    assert_eq!(set_aside(&server.data().join("groups/team-1")).len(), 1);
+    assert_eq!(set_aside(&server.data().join("groups/t")).len(), 1);
     // The content that a refusal would put back is lost as well: the others come back.
     let file = json!({"path": "other.md", "content": "other\n", "mode": "owner"});
     ada.data_in("group", "shed_create_file", file);
