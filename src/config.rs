@@ -21,7 +21,7 @@ mod value;
 
 pub use fileshed_core::Secret;
 
-pub use layers::{ConfigError, Effective, Inputs, ValueSource};
+pub use layers::{ConfigError, Effective, Inputs};
 pub use origin::Origin;
 pub use settings::{SETTINGS, Setting};
 pub use value::SettingValue;

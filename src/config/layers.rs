@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::{Config, SETTINGS, Secret, Setting};
@@ -10,6 +9,8 @@ use fileshed_core::nearest::nearest;
 
 const PREFIX: &str = "FILESHED_";
 const DEFAULT_FILE: &str = "fileshed.toml";
+/// The variable that names the file.
+const CONFIG: &str = "FILESHED_CONFIG";
 
 /// Inputs with which the program was started.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +28,7 @@ pub struct Inputs {
 pub struct Effective {
     /// The decisions.
     pub config: Config,
-    sources: BTreeMap<&'static str, ValueSource>,
+    sources: BTreeMap<&'static str, String>,
 }
 
 impl Effective {
@@ -39,31 +40,30 @@ impl Effective {
                 sources: BTreeMap::new(),
             },
             faults: Vec::new(),
-            faulty: Vec::new(),
         };
         let environment = reading.variables(&inputs.environment);
         reading.file(inputs.file.as_deref(), &environment);
         reading.environment(&environment);
         for (name, value) in &inputs.flags {
             if let Some(setting) = Setting::find(name) {
-                let source = ValueSource::Flag(setting.flag());
-                reading.set(setting, source, &RawValue::Text(value));
+                let source = format!("flag --{}", setting.flag());
+                reading.set(setting, &source, &RawValue::Text(value));
             }
         }
         reading.contradictions();
         if reading.faults.is_empty() {
             Ok(reading.effective)
         } else {
-            Err(ConfigError(reading.faults))
+            let faults = reading.faults.into_iter();
+            Err(ConfigError(faults.map(|(_, fault)| fault).collect()))
         }
     }
 
     /// Returns the source of a setting.
     #[must_use]
-    pub fn source(&self, setting: &Setting) -> &ValueSource {
-        self.sources
-            .get(setting.key)
-            .unwrap_or(&ValueSource::Default)
+    pub fn source(&self, setting: &Setting) -> &str {
+        let source = self.sources.get(setting.key);
+        source.map_or("default", String::as_str)
     }
 
     /// Returns the effective values as a TOML file that reproduces them, each with its source. Masked
@@ -94,30 +94,6 @@ impl Effective {
     }
 }
 
-/// Source of a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ValueSource {
-    /// Nobody decided.
-    Default,
-    /// The TOML file.
-    File(PathBuf),
-    /// An environment variable.
-    Variable(String),
-    /// A flag of the command line.
-    Flag(String),
-}
-
-impl fmt::Display for ValueSource {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Default => formatter.write_str("default"),
-            Self::File(path) => write!(formatter, "file {}", path.display()),
-            Self::Variable(name) => write!(formatter, "environment {name}"),
-            Self::Flag(name) => write!(formatter, "flag --{name}"),
-        }
-    }
-}
-
 /// The configuration cannot be used, for each of these reasons.
 #[derive(Debug, thiserror::Error)]
 #[error(
@@ -135,22 +111,20 @@ enum RawValue<'a> {
 
 struct Loader {
     effective: Effective,
-    faults: Vec<String>,
-    /// Names of the settings, variables and lines that the faults are about.
-    faulty: Vec<String>,
+    /// Names of the settings, variables and lines that are at fault, and what is wrong with them.
+    faults: Vec<(String, String)>,
 }
 
 impl Loader {
     /// Notes a fault; the value is left out if it may be a secret.
-    fn fault(&mut self, source: &ValueSource, key: &str, value: Option<&str>, problem: &str) {
+    fn fault(&mut self, source: &str, key: &str, value: Option<&str>, problem: &str) {
         let value = value.map(|value| format!(" = `{value}`"));
         let value = value.unwrap_or_default();
-        self.faults
-            .push(format!("{source}: `{key}`{value} {problem}"));
-        self.faulty.push(key.to_owned());
+        let fault = format!("{source}: `{key}`{value} {problem}");
+        self.faults.push((key.to_owned(), fault));
     }
 
-    fn set(&mut self, setting: &'static Setting, source: ValueSource, given: &RawValue<'_>) {
+    fn set(&mut self, setting: &'static Setting, source: &str, given: &RawValue<'_>) {
         let field = setting.field(&mut self.effective.config);
         let shown = match given {
             RawValue::Text(text) => (*text).to_owned(),
@@ -167,11 +141,13 @@ impl Loader {
         };
         match result {
             Ok(()) => {
-                self.effective.sources.insert(setting.key, source);
+                self.effective
+                    .sources
+                    .insert(setting.key, source.to_owned());
             }
             Err(problem) => {
                 let shown = (!setting.secret).then_some(shown.as_str());
-                self.fault(&source, setting.key, shown, &problem);
+                self.fault(source, setting.key, shown, &problem);
             }
         }
     }
@@ -189,8 +165,7 @@ impl Loader {
                     ours.insert(name.to_owned(), value.to_owned());
                 }
                 None => {
-                    let source = ValueSource::Variable(name.to_owned());
-                    self.fault(&source, name, None, "is not valid UTF-8");
+                    self.fault(&variable(name), name, None, "is not valid UTF-8");
                 }
             }
         }
@@ -198,17 +173,13 @@ impl Loader {
     }
 
     fn file(&mut self, flag: Option<&Path>, environment: &BTreeMap<String, String>) {
-        let variable = format!("{PREFIX}CONFIG");
-        let (path, asked_by) = match (flag, environment.get(&variable)) {
-            (Some(path), _) => (
-                path.to_owned(),
-                Some(ValueSource::Flag("config".to_owned())),
-            ),
-            (None, Some(path)) => (PathBuf::from(path), Some(ValueSource::Variable(variable))),
-            (None, None) => (PathBuf::from(DEFAULT_FILE), None),
+        let (path, asked_by) = match (flag, environment.get(CONFIG)) {
+            (Some(path), _) => (path, Some("flag --config".to_owned())),
+            (None, Some(path)) => (Path::new(path), Some(variable(CONFIG))),
+            (None, None) => (Path::new(DEFAULT_FILE), None),
         };
-        let source = ValueSource::File(path.clone());
-        let text = match read(&path) {
+        let source = format!("file {}", path.display());
+        let text = match read(path) {
             Ok(text) => text,
             Err(error) if asked_by.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
                 return;
@@ -237,7 +208,7 @@ impl Loader {
         }
     }
 
-    fn table(&mut self, source: &ValueSource, prefix: &str, table: &toml::Table) {
+    fn table(&mut self, source: &str, prefix: &str, table: &toml::Table) {
         for (name, value) in table {
             let key = format!("{prefix}{name}");
             let setting = Setting::find(&key);
@@ -252,10 +223,10 @@ impl Loader {
                 }
                 (Some(setting), toml::Value::Array(items)) => {
                     let items: Vec<String> = items.iter().map(plain).collect();
-                    self.set(setting, source.clone(), &RawValue::List(&items));
+                    self.set(setting, source, &RawValue::List(&items));
                 }
                 (Some(setting), value) => {
-                    self.set(setting, source.clone(), &RawValue::Text(&plain(value)));
+                    self.set(setting, source, &RawValue::Text(&plain(value)));
                 }
             }
         }
@@ -265,9 +236,9 @@ impl Loader {
         let known = SETTINGS.iter().map(|setting| (setting.variable(), setting));
         let known: BTreeMap<String, &'static Setting> = known.collect();
         for (name, value) in environment {
-            let source = ValueSource::Variable(name.clone());
+            let source = variable(name);
             if let Some(setting) = known.get(name) {
-                self.set(setting, source, &RawValue::Text(value));
+                self.set(setting, &source, &RawValue::Text(value));
                 continue;
             }
             let by_file = name.strip_suffix("_FILE");
@@ -280,14 +251,14 @@ impl Loader {
                 Some((_, setting)) => match read(Path::new(value)) {
                     Ok(text) => {
                         let text = text.trim_end_matches(['\r', '\n']);
-                        self.set(setting, source, &RawValue::Text(text));
+                        self.set(setting, &source, &RawValue::Text(text));
                     }
                     Err(error) => {
                         let problem = format!("cannot be read: {error}");
                         self.fault(&source, name, Some(value), &problem);
                     }
                 },
-                None if name == "FILESHED_CONFIG" => {}
+                None if name == CONFIG => {}
                 None => {
                     let names: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
                     let names = names.iter().map(String::as_str);
@@ -301,18 +272,23 @@ impl Loader {
     fn contradictions(&mut self) {
         for (keys, problem) in self.effective.config.contradictions() {
             // A value that could not be read contradicts no other.
-            let unread = |key: &&str| self.faulty.iter().any(|faulty| faulty == *key);
+            let unread = |key: &&str| self.faults.iter().any(|(faulty, _)| faulty == *key);
             let Some(setting) = Setting::find(keys[0]) else {
                 continue;
             };
             if keys.iter().any(unread) {
                 continue;
             }
-            let source = self.effective.source(setting).clone();
+            let source = self.effective.source(setting).to_owned();
             let value = setting.shown(&self.effective.config);
             self.fault(&source, keys[0], Some(value.trim_matches('"')), &problem);
         }
     }
+}
+
+/// The source of a value that an environment variable gives.
+fn variable(name: &str) -> String {
+    format!("environment {name}")
 }
 
 /// Fault of a masked secret, which would be a key that everybody knows.

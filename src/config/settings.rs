@@ -18,8 +18,15 @@ pub struct Setting {
 /// Makes the list of settings: each line is the visibility, the name in the TOML file, the field of
 /// [`Config`], and what it decides.
 macro_rules! settings {
+    (@secret open) => { false };
+    (@secret secret) => { true };
     ($($kind:ident $key:literal $($field:ident).+: $doc:literal;)+) => {
-        &[$($kind($key, $doc, |config| &mut config.$($field).+)),+]
+        &[$(Setting {
+            key: $key,
+            doc: $doc,
+            secret: settings!(@secret $kind),
+            field: |config| &mut config.$($field).+,
+        }),+]
     };
 }
 
@@ -188,24 +195,6 @@ pub static SETTINGS: &[Setting] = settings! {
     open "log_format" log_format: "Format of log lines";
     open "log_level" log_level: "Least severe level of log lines that are written";
 };
-
-type Field = fn(&mut Config) -> &mut dyn SettingValue;
-
-const fn open(key: &'static str, doc: &'static str, field: Field) -> Setting {
-    Setting {
-        key,
-        doc,
-        secret: false,
-        field,
-    }
-}
-
-const fn secret(key: &'static str, doc: &'static str, field: Field) -> Setting {
-    Setting {
-        secret: true,
-        ..open(key, doc, field)
-    }
-}
 
 impl Setting {
     /// The name without dots: tables and flat names mean the same.

@@ -39,13 +39,16 @@ pub trait SettingValue {
     }
 }
 
+/// Reads a number that is not too small or large.
+fn number(text: &str, least: u64) -> Result<u64, String> {
+    let number = text.parse().ok();
+    let number = number.filter(|number| (least..=NUMBER_MAX).contains(number));
+    number.ok_or_else(|| format!("must be a whole number from {least} to {NUMBER_MAX}"))
+}
+
 impl SettingValue for u64 {
     fn read(&mut self, text: &str) -> Result<(), String> {
-        *self = text
-            .parse()
-            .ok()
-            .filter(|number| (1..=NUMBER_MAX).contains(number))
-            .ok_or_else(|| format!("must be a whole number from 1 to {NUMBER_MAX}"))?;
+        *self = number(text, 1)?;
         Ok(())
     }
 
@@ -56,12 +59,7 @@ impl SettingValue for u64 {
 
 impl SettingValue for Option<NonZeroU64> {
     fn read(&mut self, text: &str) -> Result<(), String> {
-        *self = text
-            .parse()
-            .ok()
-            .filter(|number| *number <= NUMBER_MAX)
-            .map(NonZeroU64::new)
-            .ok_or_else(|| format!("must be a whole number from 0 to {NUMBER_MAX}"))?;
+        *self = NonZeroU64::new(number(text, 0)?);
         Ok(())
     }
 
