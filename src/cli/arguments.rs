@@ -136,20 +136,14 @@ pub fn parse(
 /// Every command takes the settings as flags; they are in the help of the server alone.
 fn command() -> clap::Command {
     let command = Arguments::command().args(flags().map(|flag| flag.hide_short_help(true)));
-    let names = command.get_subcommands().map(clap::Command::get_name);
-    let others = names.filter(|name| *name != "serve");
-    let others: Vec<String> = others.map(str::to_owned).collect();
-    others.into_iter().fold(command, |command, name| {
-        command.mut_subcommand(name, with_hidden_settings)
+    command.mut_subcommands(|command| match command.get_name() {
+        "serve" => command,
+        _ => command
+            .args(flags().map(|flag| flag.hide(true)))
+            .after_help(
+                "Every setting is also a flag of this command; `fileshed serve --help` lists them.",
+            ),
     })
-}
-
-fn with_hidden_settings(command: clap::Command) -> clap::Command {
-    command
-        .args(flags().map(|flag| flag.hide(true)))
-        .after_help(
-            "Every setting is also a flag of this command; `fileshed serve --help` lists them.",
-        )
 }
 
 /// The settings as flags, made from [`SETTINGS`], so that none can be forgotten.
