@@ -20,45 +20,20 @@ use crate::config::Config;
 /// After how many seconds a call may come back that got no permit.
 const COME_BACK: u64 = 5;
 /// Bytes of body and answer that come with each permit.
-pub(super) const INCLUDED_BYTES: u64 = MEBIBYTE;
-/// Calls of one user that may wait for a zone, each in a thread; more are refused.
-const WAITING_PER_USER: u64 = 64;
-/// Calls of all users that may wait for a zone, beside the first few of each user.
-const WAITING: u64 = 256;
-/// The same with those.
+const INCLUDED_BYTES: u64 = MEBIBYTE;
+/// Calls of all users that may wait for a zone, with the first few of each user.
 pub(super) const MOST_WAITING: u64 = 512;
-/// Bytes of the budget beyond two of the largest bodies.
-const BUDGET: u64 = 64 * MEBIBYTE;
-
-/// Waits of one user without a place among the calls that run, and of all users.
-const WAITS_PER_USER: u64 = 64;
-const WAITS: u64 = 1024;
-/// Sockets of which nobody knows yet who is there.
-const HANDSHAKES: u64 = 128;
-/// Credentials that are looked up in the registry at once: each takes a moment and a thread.
-const LOOKUPS: u64 = 16;
-/// Subscriptions of one user, and of all.
+/// Subscriptions of one user.
 pub(super) const SUBSCRIPTIONS_PER_USER: u64 = 8;
-const SUBSCRIPTIONS: u64 = 256;
-/// Looks at once at what somebody wants to hear of.
-const LOOKS: u64 = 4;
-/// Slow refusals of one address at once, and of all.
-const REFUSALS_PER_ADDRESS: u64 = 8;
-const REFUSALS: u64 = 64;
-/// Passwords that are checked at once: each takes 7 MiB.
-const GUESSES: u64 = 16;
-/// Passwords that are checked or wait for it.
-const GUESSERS: u64 = 256;
-/// Looks at once at what the links of one user lead to, and those of all.
-const LINK_LOOKS_PER_USER: u64 = 4;
-const LINK_LOOKS: u64 = 16;
 
 /// The pools of the surfaces.
 #[derive(Debug)]
 pub(super) struct Admission {
     calls: FairSemaphore,
     bytes: FairSemaphore,
+    /// Waits without a place among the calls that run.
     waits: FairSemaphore,
+    /// Credentials that are looked up in the registry: each takes a moment and a thread.
     lookups: FairSemaphore,
     /// Sockets of shells whose clients have not said who they are.
     pub(super) handshakes: FairSemaphore,
@@ -66,11 +41,11 @@ pub(super) struct Admission {
     pub(super) subscriptions: FairSemaphore,
     /// Looks for changes.
     pub(super) looks: FairSemaphore,
-    /// Refusals of wrong credentials.
+    /// Slow refusals of wrong credentials, by the address that sent them.
     pub(super) refusals: FairSemaphore,
     /// Passwords of links that are checked or wait for it: one of a link and an address at a time.
     pub(super) guessers: FairSemaphore,
-    /// Passwords of links that are checked: one of a link at a time.
+    /// Passwords of links that are checked: one of a link at a time, because each takes 7 MiB.
     pub(super) guesses: FairSemaphore,
     /// The same from browsers that had the password before, which strangers must not delay.
     pub(super) known_guesses: FairSemaphore,
@@ -96,37 +71,29 @@ pub(super) type PermitSlot = Arc<Mutex<Option<CallPermit>>>;
 
 impl Admission {
     pub(super) fn new(config: &Config, limiter: &Limiter) -> Self {
-        let calls = config.max_concurrent_calls;
         let largest = config.max_body_mb.saturating_mul(MEBIBYTE);
+        // Calls that wait for a zone, each in a thread; more are refused.
         let calls = Shares {
-            aside_per_user: WAITING_PER_USER,
-            aside_total: WAITING,
+            aside_per_user: 64,
+            aside_total: 256,
             aside_most: MOST_WAITING,
-            ..Shares::dynamic(calls)
+            ..Shares::dynamic(config.max_concurrent_calls)
         };
-        let bytes = Shares::dynamic(largest.saturating_mul(2).saturating_add(BUDGET));
+        let bytes = largest.saturating_mul(2).saturating_add(64 * MEBIBYTE);
+        let subscriptions = Shares::fixed(SUBSCRIPTIONS_PER_USER, 256);
         Self {
             calls: limiter.open(Pool::Calls, calls),
-            bytes: limiter.open(Pool::Bytes, bytes),
-            waits: limiter.open(Pool::Waits, Shares::fixed(WAITS_PER_USER, WAITS)),
-            lookups: limiter.open(Pool::Lookups, Shares::dynamic(LOOKUPS)),
-            handshakes: limiter.open(Pool::Handshakes, Shares::dynamic(HANDSHAKES)),
-            subscriptions: limiter.open(
-                Pool::Subscriptions,
-                Shares::fixed(SUBSCRIPTIONS_PER_USER, SUBSCRIPTIONS),
-            ),
-            looks: limiter.open(Pool::Looks, Shares::dynamic(LOOKS)),
-            refusals: limiter.open(
-                Pool::Refusals,
-                Shares::fixed(REFUSALS_PER_ADDRESS, REFUSALS),
-            ),
-            guessers: limiter.open(Pool::LinkGuessers, Shares::fixed(1, GUESSERS)),
-            guesses: limiter.open(Pool::LinkGuesses, Shares::fixed(1, GUESSES)),
-            known_guesses: limiter.open(Pool::KnownLinkGuesses, Shares::fixed(1, GUESSES)),
-            link_looks: limiter.open(
-                Pool::LinkLooks,
-                Shares::fixed(LINK_LOOKS_PER_USER, LINK_LOOKS),
-            ),
+            bytes: limiter.open(Pool::Bytes, Shares::dynamic(bytes)),
+            waits: limiter.open(Pool::Waits, Shares::fixed(64, 1024)),
+            lookups: limiter.open(Pool::Lookups, Shares::dynamic(16)),
+            handshakes: limiter.open(Pool::Handshakes, Shares::dynamic(128)),
+            subscriptions: limiter.open(Pool::Subscriptions, subscriptions),
+            looks: limiter.open(Pool::Looks, Shares::dynamic(4)),
+            refusals: limiter.open(Pool::Refusals, Shares::fixed(8, 64)),
+            guessers: limiter.open(Pool::LinkGuessers, Shares::fixed(1, 256)),
+            guesses: limiter.open(Pool::LinkGuesses, Shares::fixed(1, 16)),
+            known_guesses: limiter.open(Pool::KnownLinkGuesses, Shares::fixed(1, 16)),
+            link_looks: limiter.open(Pool::LinkLooks, Shares::fixed(4, 16)),
             patience: config.core.timings.calls.permit,
         }
     }
