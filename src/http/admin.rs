@@ -6,9 +6,8 @@
 
 use std::sync::Arc;
 
-use axum::http::header::{AUTHORIZATION, LOCATION};
-use axum::http::{HeaderValue, StatusCode};
-use axum::response::{IntoResponse as _, Response};
+use axum::http::header::AUTHORIZATION;
+use axum::response::{IntoResponse as _, Redirect};
 use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
 use fileshed_core::administration::{
@@ -23,17 +22,17 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::http::call::{Call, Surface};
-use crate::http::sign_in::unstored;
+use crate::http::response_body::unstored;
 use crate::http::{Server, body, envelope, health};
 use crate::ops::Reply;
 
 /// The page, beginning with what is an administrator's; a proxy may have put the server below a path.
-const PAGE: HeaderValue = HeaderValue::from_static("./#/admin");
+const PAGE: &str = "./#/admin";
 
 /// The endpoints of administrators.
 pub(super) fn routes() -> Router<Arc<Server>> {
     Router::new()
-        .route("/admin", get(page))
+        .route("/admin", get(|| async { Redirect::to(PAGE) }))
         .route(
             "/admin/api/overview",
             read(|server, admin| Ok(overview(server, admin))),
@@ -72,11 +71,6 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         )
 }
 
-/// `GET /admin`: leads to the page.
-async fn page() -> Response {
-    (StatusCode::SEE_OTHER, [(LOCATION, PAGE)]).into_response()
-}
-
 /// The surface of administrators.
 const SURFACE: Surface = Surface::of_page(Channel::Page);
 
@@ -85,7 +79,6 @@ fn read(
     work: fn(&Server, &Administration<'_>) -> Result<Value, Error>,
 ) -> MethodRouter<Arc<Server>> {
     get(SURFACE.handler(move |mut call: Call| async move {
-        expect_page_or_program(&call)?;
         let server = Arc::clone(&call.server);
         let found = administer(&mut call, move |administration| {
             work(&server, administration)
@@ -99,7 +92,6 @@ fn act<A: DeserializeOwned + Send + 'static>(
     work: fn(&Administration<'_>, &A) -> Result<&'static str, Error>,
 ) -> MethodRouter<Arc<Server>> {
     post(SURFACE.handler(move |mut call: Call| async move {
-        expect_page_or_program(&call)?;
         // Refuses others before any of the body is read.
         administer(&mut call, |_| Ok(())).await?;
         let body = std::mem::take(&mut call.body);
@@ -113,19 +105,15 @@ fn act<A: DeserializeOwned + Send + 'static>(
     }))
 }
 
-/// Fails unless a program with a credential asks, or the page.
-fn expect_page_or_program(call: &Call) -> Result<(), Error> {
-    if !call.parts.headers.contains_key(AUTHORIZATION) {
-        call.server.authenticator.expect_page(&call.parts)?;
-    }
-    Ok(())
-}
-
-/// Runs `work` with the rights of an administrator; fails if the caller is none.
+/// Runs `work` with the rights of an administrator; fails if the caller is none, and unless a program with
+/// a credential asks, or the page.
 async fn administer<T: Send + 'static>(
     call: &mut Call,
     work: impl FnOnce(&Administration<'_>) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
+    if !call.parts.headers.contains_key(AUTHORIZATION) {
+        call.server.authenticator.expect_page(&call.parts)?;
+    }
     let user = call.server.core.store.namespace(&call.caller);
     let permit = call.server.admission.lookup(&user).await?;
     let done = call.run(permit, |view, _| {

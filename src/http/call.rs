@@ -8,10 +8,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use axum::http::request::Parts;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use fileshed_core::transfer::TransferPermit;
 use fileshed_core::zone::ZoneError;
 use fileshed_core::{Caller, CallerView, Channel, Code, Core, Error, Scope};
@@ -78,13 +79,9 @@ impl Surface {
     {
         let subject = CallSubject::of(&call.server.core, &call.caller);
         let is_by_person = matches!(call.caller.channel, Some(Channel::Page | Channel::WebDav));
-        let mut response = work(call).await.unwrap_or_else(envelope::failure);
-        if is_by_person {
-            let form = FailureForm(envelope::failure_of_person);
-            response.extensions_mut().insert(form);
-        }
-        response.extensions_mut().insert(subject);
-        response
+        let form = is_by_person.then_some(Extension(FailureForm(envelope::failure_of_person)));
+        let response = work(call).await.unwrap_or_else(envelope::failure);
+        (form, Extension(subject), response).into_response()
     }
 
     /// Identifies the caller of a request, and remembers the groups and the answer that a gateway names
@@ -101,6 +98,8 @@ impl Surface {
             self.channel
         };
         let mut caller = authenticate(server, credential, channel).await?;
+        // The paths of all others begin in a tree of zones, or in one workspace.
+        caller.names_zones = !matches!(self.accepts, Accepts::People | Accepts::Models);
         if self.accepts == Accepts::Terminals {
             server.core.store.settle_answer(&mut caller);
         }
@@ -116,11 +115,8 @@ impl Surface {
             && caller.client.gateway
             && names_groups
         {
-            server
-                .core
-                .store
-                .group_claims
-                .remember(user.clone(), caller.groups.clone());
+            let claims = &server.core.store.group_claims;
+            claims.remember(user.clone(), caller.groups.clone());
         }
         Ok(caller)
     }

@@ -6,14 +6,14 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{Cursor, Read as _};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::extract::{Path, Query};
 use axum::http::header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
-use axum::response::{Redirect, Response};
+use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::get;
 use fileshed_core::programs::Programs;
 use fileshed_core::{Toolset, diagnostics};
@@ -25,36 +25,9 @@ use crate::http::packed_file::PackedFile;
 use crate::http::{envelope, route};
 use crate::openapi;
 
-/// The documents of the toolsets, each made once: Open WebUI fetches one on every chat turn.
-struct ToolsetDocuments {
-    /// Programs that the administrator added.
-    programs: Vec<&'static str>,
-    all: OnceLock<PackedFile>,
-    core: OnceLock<PackedFile>,
-}
-
-impl ToolsetDocuments {
-    fn of(&self, toolset: Toolset) -> &PackedFile {
-        let kept = match toolset {
-            Toolset::All => &self.all,
-            Toolset::Core => &self.core,
-        };
-        kept.get_or_init(|| PackedFile::document(&openapi::document_with(toolset, &self.programs)))
-    }
-}
-
 #[derive(Deserialize)]
 struct DocumentQuery {
     toolset: Option<String>,
-}
-
-/// `GET /openapi.json`
-fn openapi(documents: &ToolsetDocuments, headers: &HeaderMap, query: DocumentQuery) -> Response {
-    let name = query.toolset.unwrap_or_else(|| "all".to_owned());
-    match Toolset::parse(&name) {
-        Some(toolset) => documents.of(toolset).answer_fresh(headers),
-        None => envelope::failure(UnknownToolset { toolset: name }),
-    }
 }
 
 diagnostics! {
@@ -122,13 +95,20 @@ fn from_distribution(name: &str) -> Option<Vec<u8>> {
 
 /// The addresses of documents.
 pub(super) fn routes<S: Clone + Send + Sync + 'static>(programs: &Programs) -> Router<S> {
-    let documents = Arc::new(ToolsetDocuments {
-        programs: programs.chosen().collect(),
-        all: OnceLock::new(),
-        core: OnceLock::new(),
+    let programs: Vec<&str> = programs.chosen().collect();
+    // Each is made once: Open WebUI fetches one on every chat turn.
+    let documents = [Toolset::All, Toolset::Core].map(|toolset| {
+        let programs = programs.clone();
+        let make = move || PackedFile::document(&openapi::document_with(toolset, &programs));
+        (toolset.as_str(), LazyLock::new(make))
     });
+    let documents = Arc::new(HashMap::from(documents));
     let openapi = async move |headers: HeaderMap, Query(query): Query<DocumentQuery>| {
-        openapi(&documents, &headers, query)
+        let toolset = query.toolset.unwrap_or_else(|| "all".to_owned());
+        match documents.get(toolset.as_str()) {
+            Some(document) => document.answer_fresh(&headers),
+            None => envelope::failure(UnknownToolset { toolset }),
+        }
     };
     Router::new()
         .route("/openapi.json", get(openapi))
@@ -144,9 +124,7 @@ async fn file(name: String, request: Parts) -> Response {
     let Some(file) = UI.get(name.as_str()) else {
         return route::unknown(request).await;
     };
-    let mut response = file.answer_fresh(&request.headers);
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, POLICY);
-    headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-    response
+    let deny = HeaderValue::from_static("DENY");
+    let headers = [(CONTENT_SECURITY_POLICY, POLICY), (X_FRAME_OPTIONS, deny)];
+    (headers, file.answer_fresh(&request.headers)).into_response()
 }

@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use fileshed_core::hint::Person;
 use fileshed_core::trust::Trust;
 use fileshed_core::{Answers, Caller, Client, Code, Core, Error, Hint, Mutex, diagnostics};
@@ -83,11 +83,8 @@ pub(super) struct FailureForm(pub(super) fn(&Error, &str) -> Value);
 #[must_use]
 pub fn failure(error: impl Into<Error>) -> Response {
     let error = error.into();
-    let mut response = status(&error).into_response();
-    response
-        .extensions_mut()
-        .insert(FailureExtension(Arc::new(error)));
-    response
+    let status = status(&error);
+    (status, Extension(FailureExtension(Arc::new(error)))).into_response()
 }
 
 /// A failure that a handler returns.
@@ -114,10 +111,8 @@ pub(super) fn error_of(response: &Response) -> Option<&Error> {
 /// The answer of a call that failed. It keeps the permit until it has been written out: it may hold the
 /// output of a command.
 pub(super) fn failure_of_call(error: Error, admitted: CallPermit) -> Response {
-    let mut response = failure(error);
     let held: PermitSlot = Arc::new(Mutex::new(Some(admitted)));
-    response.extensions_mut().insert(held);
-    response
+    (Extension(held), failure(error)).into_response()
 }
 
 /// Writes a remembered failure into the answer and gives it back for the log.

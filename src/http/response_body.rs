@@ -4,7 +4,6 @@
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
 use std::{io, iter};
 
 use axum::body::{Body, Bytes, HttpBody};
@@ -13,7 +12,7 @@ use axum::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
 };
 use axum::http::response::Parts;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use fileshed_core::transfer::TransferPermit;
 use fileshed_core::trust::{Revocation, Trust};
 use fileshed_core::{Clock, Timings};
@@ -32,8 +31,6 @@ const PIECE_BYTES: usize = 64 * 1024;
 pub(super) const CHUNK_BYTES: usize = 128 * 1024;
 /// Most chunks of it that wait for the connection.
 const CHUNKS_QUEUED: usize = 1;
-/// Time that one chunk may wait: a slower client comes back for the rest with a range.
-const CHUNK_TIMEOUT: Duration = Timings::STANDARD.http.chunk;
 /// Policy for a file that a browser opens: it may do nothing, whatever it holds.
 pub(super) const INERT: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; sandbox",
@@ -67,23 +64,22 @@ pub(super) fn respond(
 
 /// The answer of a call that succeeded.
 pub(super) fn json(text: Vec<u8>, admitted: CallPermit) -> Response {
-    let (mut parts, ()) = Response::new(()).into_parts();
-    let json = HeaderValue::from_static("application/json");
-    parts.headers.insert(CONTENT_TYPE, json);
+    let headers = [(CONTENT_TYPE, "application/json")];
+    let (parts, _) = headers.into_response().into_parts();
     respond(parts, text, Some(admitted))
 }
 
 /// A picture as it is, which does nothing in a browser.
 pub(super) fn picture(mime_type: &str, bytes: Vec<u8>, admitted: CallPermit) -> Response {
-    let (mut parts, ()) = Response::new(()).into_parts();
-    let headers = &mut parts.headers;
-    if let Ok(kind) = HeaderValue::from_str(mime_type) {
-        headers.insert(CONTENT_TYPE, kind);
-    }
-    headers.insert(CONTENT_SECURITY_POLICY, INERT);
-    headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static("inline"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let headers = [(CONTENT_TYPE, mime_type), (CONTENT_DISPOSITION, "inline")];
+    let policy = [(CONTENT_SECURITY_POLICY, INERT)];
+    let (parts, _) = unstored((headers, policy).into_response()).into_parts();
     respond(parts, bytes, Some(admitted))
+}
+
+/// An answer that nobody keeps.
+pub(super) fn unstored(response: Response) -> Response {
+    ([(CACHE_CONTROL, "no-store")], response).into_response()
 }
 
 /// A mark on an answer: a browser may keep it, and asks each time if it still may show it.
@@ -185,7 +181,11 @@ pub(super) struct BodyWriter {
 impl BodyWriter {
     /// Sends a chunk; an empty one is the end.
     pub(super) fn send(&mut self, chunk: io::Result<Bytes>) -> io::Result<()> {
-        let sent = timer::within(&self.clock, CHUNK_TIMEOUT, self.sender.send(chunk));
+        let sent = timer::within(
+            &self.clock,
+            Timings::STANDARD.http.chunk,
+            self.sender.send(chunk),
+        );
         self.is_broken = !matches!(self.runtime.block_on(sent), Some(Ok(())));
         if self.is_broken {
             return Err(io::ErrorKind::BrokenPipe.into());

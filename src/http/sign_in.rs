@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, LOCATION, REFERRER_POLICY, SET_COOKIE};
+use axum::http::header::{AUTHORIZATION, LOCATION, REFERRER_POLICY, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -26,6 +26,7 @@ use crate::http::call::{ServerRequest, Surface};
 use crate::http::envelope::HandlerError;
 use crate::http::files::{HtmlPage, escaped, show_refusal};
 use crate::http::identity::is_by_page;
+use crate::http::response_body::unstored;
 use crate::http::serve::current;
 use crate::http::words::Language;
 use crate::http::{Server, body, envelope, pool};
@@ -248,13 +249,6 @@ impl IntoResponse for PageError {
             show_refusal(Language::english(), &self.0)
         }
     }
-}
-
-/// An answer that nobody keeps.
-pub(super) fn unstored(mut response: Response) -> Response {
-    let nobody = HeaderValue::from_static("no-store");
-    response.headers_mut().insert(CACHE_CONTROL, nobody);
-    response
 }
 
 /// Does what takes a moment and a thread; few of these run at once, since anybody may ask for one.

@@ -9,7 +9,7 @@ use axum::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
 };
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method};
+use axum::http::{HeaderValue, Method};
 use axum::response::{IntoResponse, Response};
 use fileshed_core::archive::PackContent;
 use fileshed_core::storage::Entry;
@@ -31,13 +31,13 @@ pub(super) fn answer(
     write_archive: WriteArchive,
     transfer_permit: TransferPermit,
 ) -> Response {
-    let mut headers = HeaderMap::from_iter([
+    let name = format!("{name}.zip");
+    let headers = [
         (CACHE_CONTROL, CACHE),
         (CONTENT_TYPE, HeaderValue::from_static("application/zip")),
         (CONTENT_SECURITY_POLICY, INERT),
-    ]);
-    let name = format!("{name}.zip");
-    headers.insert(CONTENT_DISPOSITION, disposition(&name, false));
+        (CONTENT_DISPOSITION, disposition(&name, false)),
+    ];
     if request.method == Method::HEAD {
         return (headers, Body::empty()).into_response();
     }
@@ -70,24 +70,39 @@ pub(super) async fn selection(mut call: Call) -> Result<Response, Error> {
             return Err(SelectionError.into());
         }
         let (_, directory) = query.place(view)?;
-        let selection = Selection { query, names };
         // All of it is there before anything is sent.
-        selection.with_entries(view, |_, _| Ok(()))?;
+        entries(view, &query, &names)?;
         let name = directory.name().unwrap_or("download").to_owned();
-        Ok((name, selection))
+        Ok((name, query, names))
     });
-    let (name, selection) = looked.await?;
+    let (name, query, names) = looked.await?;
     let packed = pack(call, &name, move |view, writer| {
-        selection.with_entries(view, |zone, entries| {
-            let contents: Vec<PackContent<'_>> = entries
-                .iter()
-                .map(|entry| PackContent::of(zone, entry))
-                .collect();
-            PackContent::stream(&contents, writer)?;
-            Ok(())
-        })
+        let (zone, entries) = entries(view, &query, &names)?;
+        let contents = entries.iter().map(|entry| PackContent::of(&zone, entry));
+        PackContent::stream(&contents.collect::<Vec<_>>(), writer)?;
+        Ok(())
     });
     packed.await
+}
+
+/// The entries with these names in the directory that a query names; blocks.
+fn entries<'a>(
+    view: CallerView<'a>,
+    query: &FileQuery,
+    names: &[String],
+) -> Result<(Zone<'a>, Vec<Entry>), Error> {
+    let (zone, directory) = query.place(view)?;
+    let entry = |name: &String| {
+        let path = if directory.is_root() {
+            name.clone()
+        } else {
+            format!("{directory}/{name}")
+        };
+        let path: ZonePath = zone.path("name", &path)?;
+        zone.entry(&path)
+    };
+    let entries = names.iter().map(entry).collect::<Result<_, _>>()?;
+    Ok((zone, entries))
 }
 
 /// Answers a call with an archive, which `write` makes for its caller while it is sent.
@@ -100,34 +115,6 @@ pub(in crate::http) async fn pack(
     let (core, caller) = (Arc::clone(&call.server.core), call.caller);
     let write = move |writer: &mut dyn Write| write(CallerView::of(&core, &caller), writer);
     Ok(answer(&call.parts, name, Box::new(write), permit))
-}
-
-/// Names in one directory.
-struct Selection {
-    query: FileQuery,
-    names: Vec<String>,
-}
-
-impl Selection {
-    /// Resolves every name and hands the entries to `work`; blocks.
-    fn with_entries(
-        &self,
-        view: CallerView<'_>,
-        work: impl FnOnce(&Zone<'_>, &[Entry]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let (zone, directory) = self.query.place(view)?;
-        let entry = |name: &String| {
-            let path = if directory.is_root() {
-                name.clone()
-            } else {
-                format!("{directory}/{name}")
-            };
-            let path: ZonePath = zone.path("name", &path)?;
-            zone.entry(&path)
-        };
-        let entries: Vec<Entry> = self.names.iter().map(entry).collect::<Result<_, _>>()?;
-        work(&zone, &entries)
-    }
 }
 
 diagnostics! {

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::Path;
-use axum::http::header::{LOCATION, SET_COOKIE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::response::{IntoResponse as _, Response};
+use axum::http::HeaderMap;
+use axum::http::header::{SET_COOKIE, WWW_AUTHENTICATE};
+use axum::response::{IntoResponse as _, Redirect, Response};
 use fileshed_core::link::{Link, LinkError, Purpose};
 use fileshed_core::link_terms::LinkProof;
 use fileshed_core::transfer::{OnConflict, TransferPermit, Upload};
@@ -25,6 +25,7 @@ use super::{FileQuery, SURFACE, content, page};
 use crate::content_type;
 use crate::http::body::{BodyReader, SMALL_BYTES};
 use crate::http::call::{Call, ServerRequest};
+use crate::http::response_body::unstored;
 use crate::http::words::Language;
 use crate::http::{Server, envelope, pool, timer};
 use crate::ops::Reply;
@@ -46,43 +47,71 @@ struct OpenedLink {
 }
 
 impl OpenedLink {
+    /// Finds the valid link of a token, for a browser with these headers.
+    async fn find(
+        server: &Arc<Server>,
+        headers: &HeaderMap,
+        (token, prefix): (String, String),
+        purpose: Option<Purpose>,
+    ) -> Result<Self, Error> {
+        let (core, wanted) = (Arc::clone(&server.core), token.clone());
+        let found = pool::blocking(move || -> Result<Link, Error> {
+            let mut link = core.transfer.open_link(&wanted)?;
+            if purpose.is_some_and(|purpose| purpose != link.purpose) {
+                return Err(LinkError::Gone.into());
+            }
+            core.store.begin_trust(&mut link.caller)?;
+            Ok(link)
+        });
+        let link = Arc::new(found.await??);
+        let proof = LinkProof::Download;
+        Ok(Self {
+            is_counted: guard::has_met(server, proof, (headers, &token), &link),
+            link,
+            token,
+            prefix,
+            maker: None,
+        })
+    }
+
     /// Returns `true` if the next download counts, so that a page asks before it.
     fn waits(&self) -> bool {
         self.link.downloads_max.is_some() && !self.is_counted
     }
-}
 
-/// The endpoint of a link that a request is for: the link itself, or one below it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LinkAddress {
-    Top,
-    Below,
+    /// A failure to open the link: the page that asks for its password, or what went wrong.
+    fn refuse(&self, headers: &HeaderMap, error: Error) -> Response {
+        if error.code() != Code::Unauthorized {
+            return refused(headers, error);
+        }
+        if page::is_wanted(headers) {
+            let is_wrong = error.details().contains_key("wrong");
+            return self.password(Language::of(headers), is_wrong);
+        }
+        let basic = "Basic realm=\"link\", charset=\"UTF-8\"";
+        ([(WWW_AUTHENTICATE, basic)], envelope::failure(error)).into_response()
+    }
 }
 
 /// `GET /links/<token>`: the file, a page about it, or the page that takes files.
 pub(super) async fn open(Path(token): Path<String>, request: ServerRequest) -> Response {
-    let answered = answer(
-        (token, LinkAddress::Top),
-        request,
-        None,
-        |call, opened| async move {
-            match opened.link.purpose {
-                Purpose::Upload => {
-                    let limit = call.server.core.store.settings.max_file_size_mb;
-                    Ok(page::upload(Language::of(&call.parts.headers), limit))
-                }
-                Purpose::Download
-                    if page::is_wanted(&call.parts.headers)
-                        || opened.waits() && views::looks_in_advance(&call.parts.headers) =>
-                {
-                    show(call, opened, ZonePath::root(), false).await
-                }
-                Purpose::Download => {
-                    send(call, opened, ZonePath::root(), Presentation::Attachment).await
-                }
+    let prefix = format!("{token}/");
+    let answered = answer((token, prefix), request, None, |call, opened| async move {
+        let (headers, root) = (&call.parts.headers, ZonePath::root());
+        match opened.link.purpose {
+            Purpose::Upload => {
+                let limit = call.server.core.store.settings.max_file_size_mb;
+                Ok(page::upload(Language::of(headers), limit))
             }
-        },
-    );
+            Purpose::Download
+                if page::is_wanted(headers)
+                    || opened.waits() && views::looks_in_advance(headers) =>
+            {
+                show(call, opened, root, false).await
+            }
+            Purpose::Download => send(call, opened, root, Presentation::Attachment).await,
+        }
+    });
     answered.await
 }
 
@@ -94,7 +123,7 @@ pub(super) async fn list(Path(token): Path<String>, request: ServerRequest) -> R
         let below = views::below(query.path.as_deref())?;
         show(call, opened, below, true).await
     };
-    answer((token, LinkAddress::Below), request, purpose, work).await
+    answer((token, String::new()), request, purpose, work).await
 }
 
 /// `GET /links/<token>/content`: the bytes of a file, or a directory as an archive.
@@ -112,22 +141,16 @@ pub(super) async fn fetch(Path(token): Path<String>, request: ServerRequest) -> 
         };
         send(call, opened, below, presentation).await
     };
-    answer((token, LinkAddress::Below), request, purpose, work).await
+    answer((token, String::new()), request, purpose, work).await
 }
 
 /// `POST /links/<token>/password`: gives a browser the cookie that opens the link.
 pub(super) async fn enter(Path(token): Path<String>, request: ServerRequest) -> Response {
     let (server, headers) = (Arc::clone(&request.server), request.parts.headers.clone());
-    let link = match found(&server, token.clone(), None).await {
-        Ok(link) => Arc::new(link),
+    let names = (token, String::new());
+    let opened = match OpenedLink::find(&server, &headers, names, None).await {
+        Ok(opened) => opened,
         Err(error) => return refused(&headers, error),
-    };
-    let opened = OpenedLink {
-        link,
-        prefix: String::new(),
-        is_counted: false,
-        maker: None,
-        token,
     };
     let password = password_of(&server.core, request.body).await;
     let browser = (&headers, opened.token.as_str());
@@ -136,17 +159,13 @@ pub(super) async fn enter(Path(token): Path<String>, request: ServerRequest) -> 
         return opened.refuse(&headers, error);
     }
     let cookie = guard::proof(&server, LinkProof::Password, &opened.token, &opened.link);
-    let mut response = if page::is_wanted(&headers) {
+    let response = if page::is_wanted(&headers) {
         // Relative, because a proxy may have put the server below a path.
-        let link = HeaderValue::try_from(format!("../{}", opened.token));
-        let link = link.unwrap_or_else(|_| HeaderValue::from_static(".."));
-        (StatusCode::SEE_OTHER, [(LOCATION, link)]).into_response()
+        Redirect::to(&format!("../{}", opened.token)).into_response()
     } else {
         envelope::answer(Ok(Reply::new(json!({}), "The link is open to this client")))
     };
-    response.headers_mut().insert(SET_COOKIE, cookie);
-    page::keep_private(&mut response);
-    response
+    unstored(([(SET_COOKIE, cookie)], response).into_response())
 }
 
 /// The password in a form; empty if it cannot be read.
@@ -159,9 +178,10 @@ async fn password_of(core: &Core, body: Body) -> Secret {
     Secret::new(password.map(|(_, value)| value).unwrap_or_default())
 }
 
-/// Answers a request with a link as `work` does; if a purpose is given, the link must have it.
+/// Answers a request with a link as `work` does; `names` are the token of the link and the prefix of its
+/// addresses. If a purpose is given, the link must have it.
 async fn answer<F>(
-    (token, endpoint): (String, LinkAddress),
+    names: (String, String),
     request: ServerRequest,
     purpose: Option<Purpose>,
     work: impl FnOnce(Call, OpenedLink) -> F,
@@ -170,26 +190,13 @@ where
     F: Future<Output = Result<Response, Error>>,
 {
     let (server, headers) = (Arc::clone(&request.server), request.parts.headers.clone());
-    let link = match found(&server, token.clone(), purpose).await {
-        Ok(link) => Arc::new(link),
+    let opened = match OpenedLink::find(&server, &headers, names, purpose).await {
+        Ok(opened) => opened,
         Err(error) => return refused(&headers, error),
-    };
-    let prefix = match endpoint {
-        LinkAddress::Top => format!("{token}/"),
-        LinkAddress::Below => String::new(),
-    };
-    let proof = LinkProof::Download;
-    let is_counted = guard::has_met(&server, proof, (&headers, &token), &link);
-    let opened = OpenedLink {
-        link,
-        token,
-        prefix,
-        is_counted,
-        maker: None,
     };
     let (link, token) = (&opened.link, &opened.token);
     let open = guard::expect_password(&server, &request.parts, token, link).await;
-    let open = open.and_then(|()| Ok(guard::expect_left(link, is_counted)?));
+    let open = open.and_then(|()| Ok(guard::expect_left(link, opened.is_counted)?));
     if let Err(error) = open {
         return opened.refuse(&headers, error);
     }
@@ -199,24 +206,6 @@ where
         Ok(answered.unwrap_or_else(|error| refused(&headers, error)))
     });
     answered.await
-}
-
-/// The valid link of a token.
-async fn found(
-    server: &Arc<Server>,
-    token: String,
-    purpose: Option<Purpose>,
-) -> Result<Link, Error> {
-    let core = Arc::clone(&server.core);
-    let found = pool::blocking(move || -> Result<Link, Error> {
-        let mut link = core.transfer.open_link(&token)?;
-        if purpose.is_some_and(|purpose| purpose != link.purpose) {
-            return Err(LinkError::Gone.into());
-        }
-        core.store.begin_trust(&mut link.caller)?;
-        Ok(link)
-    });
-    found.await?
 }
 
 /// Answers with what is at a path of a link as a page: a directory with its entries, an HTML file in a
@@ -291,8 +280,8 @@ async fn send(
 /// `POST /links/<token>`: files for the directory of the link.
 pub(super) async fn bring(Path(token): Path<String>, request: ServerRequest) -> Response {
     let purpose = Some(Purpose::Upload);
-    let token = (token, LinkAddress::Top);
-    let answered = answer(token, request, purpose, |mut call, opened| async move {
+    let names = (token.clone(), format!("{token}/"));
+    let answered = answer(names, request, purpose, |mut call, opened| async move {
         let link = opened.link;
         let permit = call.transfer_permit(Some(&link.id)).await?;
         let opened = call.look(move |view| {
@@ -351,19 +340,6 @@ fn place(zone: &Zone<'_>, path: &ZonePath) -> String {
     match path.as_str() {
         "" => name,
         path => format!("{name}/{path}"),
-    }
-}
-
-impl OpenedLink {
-    /// A failure to open the link: the page that asks for its password, or what went wrong.
-    fn refuse(&self, headers: &HeaderMap, error: Error) -> Response {
-        match guard::asks_for_password(&error) {
-            Some(is_wrong) if page::is_wanted(headers) => {
-                self.password(Language::of(headers), is_wrong)
-            }
-            Some(_) => guard::challenge(envelope::failure(error)),
-            None => refused(headers, error),
-        }
     }
 }
 

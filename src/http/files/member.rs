@@ -1,10 +1,10 @@
 //! `GET /page/member`: one file of a ZIP archive, without unpacking the others.
 
 use axum::extract::Query;
+use axum::http::HeaderValue;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
 };
-use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::archive::Archive;
 use fileshed_core::{Error, diagnostics};
@@ -31,19 +31,20 @@ pub(in crate::http) async fn fetch(mut call: Call) -> Result<Response, Error> {
     let permit = call.transfer_permit(None).await?;
     let base = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let kind = content_type::by_name(base).unwrap_or(content_type::BYTES);
-    let mut headers = HeaderMap::from_iter([
-        (CACHE_CONTROL, CACHE),
-        (CONTENT_TYPE, HeaderValue::from_static(kind)),
-        (CONTENT_SECURITY_POLICY, INERT),
-        (CONTENT_DISPOSITION, disposition(base, false)),
-    ]);
+    let disposition = disposition(base, false);
     let looked = call.look(move |view| {
         let (zone, path) = query.place(view)?;
         let archive = Archive::open(&zone, &zone.entry(&path)?)?;
         archive.with_encoding(None)?.member(&name)
     });
     let content = looked.await?;
-    headers.insert(CONTENT_LENGTH, content.size.into());
+    let headers = [
+        (CACHE_CONTROL, CACHE),
+        (CONTENT_TYPE, HeaderValue::from_static(kind)),
+        (CONTENT_SECURITY_POLICY, INERT),
+        (CONTENT_DISPOSITION, disposition),
+        (CONTENT_LENGTH, content.size.into()),
+    ];
     let body = response_body::written(permit, move |writer| {
         content.write(writer).map_err(|error| {
             tracing::warn!(code = %error.code(), "a file of an archive was not sent whole");

@@ -7,9 +7,7 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use axum::http::header::{
-    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY,
-};
+use axum::http::header::{ACCEPT, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
@@ -23,6 +21,7 @@ use sha2::{Digest as _, Sha256};
 use crate::http::envelope;
 use crate::http::header::UNRESERVED;
 pub(super) use crate::http::response_body::INERT;
+use crate::http::response_body::unstored;
 use crate::http::words::Language;
 
 const FRAME: &str = include_str!("page/frame.html");
@@ -174,16 +173,8 @@ impl<'a> HtmlPage<'a> {
             (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
             (X_ROBOTS_TAG, HeaderValue::from_static("noindex")),
         ];
-        let mut response = (self.status, headers, text).into_response();
-        keep_private(&mut response);
-        response
+        unstored((self.status, headers, text).into_response())
     }
-}
-
-/// Has nobody keep an answer.
-pub(super) fn keep_private(response: &mut Response) {
-    let nobody = HeaderValue::from_static("no-store");
-    response.headers_mut().insert(CACHE_CONTROL, nobody);
 }
 
 /// Text as a page shows it.

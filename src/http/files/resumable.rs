@@ -3,7 +3,7 @@
 //! termination.
 
 use axum::extract::Path;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION};
+use axum::http::header::{CONTENT_TYPE, LOCATION};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
@@ -15,6 +15,7 @@ use jiff::fmt::rfc2822::DateTimePrinter;
 
 use super::{FileQuery, SURFACE, modified};
 use crate::http::call::{Call, ServerRequest};
+use crate::http::response_body::unstored;
 use crate::http::{Server, envelope, route};
 
 const VERSION: HeaderValue = HeaderValue::from_static("1.0.0");
@@ -158,11 +159,10 @@ async fn receive(mut call: Call, id: String) -> Result<Response, Error> {
 async fn look(call: Call, id: String) -> Result<Response, Error> {
     small(call, move |view| {
         let state = view.core.transfer.upload_state(view.caller, &id)?;
-        let mut response = headers(&state).into_response();
-        let headers = response.headers_mut();
-        headers.insert(UPLOAD_LENGTH, state.length.into());
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        Ok(response)
+        let length = HeaderValue::from(state.length);
+        Ok(unstored(
+            (headers(&state), [(UPLOAD_LENGTH, length)]).into_response(),
+        ))
     })
     .await
 }

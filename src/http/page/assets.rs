@@ -9,7 +9,7 @@ use axum::extract::Path;
 use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, VARY, X_FRAME_OPTIONS};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use sha2::{Digest as _, Sha256};
 
 use crate::http::packed_file::PackedFile;
@@ -153,18 +153,15 @@ pub(in crate::http) fn document(request: &Parts, public_url: &str) -> Response {
     let Some(document) = PAGE.documents.get(language.tag()) else {
         return Response::default();
     };
-    let mut response = document.answer_fresh(&request.headers);
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, policy(request, public_url));
-    headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert(X_ROBOTS_TAG, HeaderValue::from_static("noindex"));
-    // The content at this URL depends on the headers of the request.
-    headers.insert(
-        VARY,
-        HeaderValue::from_static("accept, accept-encoding, accept-language"),
-    );
-    response
+    let headers = [
+        (X_FRAME_OPTIONS, "DENY"),
+        (REFERRER_POLICY, "no-referrer"),
+        (X_ROBOTS_TAG, "noindex"),
+        // The content at this URL depends on the headers of the request.
+        (VARY, "accept, accept-encoding, accept-language"),
+    ];
+    let policy = [(CONTENT_SECURITY_POLICY, policy(request, public_url))];
+    (headers, policy, document.answer_fresh(&request.headers)).into_response()
 }
 
 /// The policy of the page. A policy has no relative addresses, so it names the directory of the scripts at

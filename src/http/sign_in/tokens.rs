@@ -96,15 +96,11 @@ async fn change<A: DeserializeOwned + Send + 'static>(
     request: ServerRequest,
     work: impl FnOnce(&Core, &Caller, A) -> Result<Reply<Value>, Error> + Send + 'static,
 ) -> Response {
-    let ServerRequest {
-        server,
-        parts,
-        body,
-    } = request;
+    let server = &request.server;
     let done = async {
-        let caller = owner(&server, &parts).await?;
-        let given = arguments(&server.core, body).await?;
-        look_up(&server, move |core| work(core, &caller, given)).await
+        let caller = owner(server, &request.parts).await?;
+        let given = arguments(&server.core, request.body).await?;
+        look_up(server, move |core| work(core, &caller, given)).await
     };
     unstored(envelope::answer(done.await))
 }

@@ -3,9 +3,10 @@
 
 use std::borrow::Cow;
 
+use axum::Extension;
 use axum::extract::MatchedPath;
 use axum::http::request::Parts;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use fileshed_core::Error;
 use fileshed_core::hint::{Argument, HintSurface, NextCall};
 use serde_json::{Value, json};
@@ -14,9 +15,8 @@ use crate::http::envelope::{self, FailureForm};
 use crate::http::route;
 
 /// The same answer; if it is a failure, in the form of this surface.
-pub(super) async fn shaped(mut response: Response) -> Response {
-    response.extensions_mut().insert(FailureForm(text));
-    response
+pub(super) async fn shaped(response: Response) -> Response {
+    (Extension(FailureForm(text)), response).into_response()
 }
 
 /// The address has other methods.

@@ -9,13 +9,12 @@
 
 use std::sync::Arc;
 
-use axum::http::header::WWW_AUTHENTICATE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::Response;
 use fileshed_core::link::{Link, LinkError};
 use fileshed_core::link_terms::LinkProof;
-use fileshed_core::{Code, Error, Secret, diagnostics};
+use fileshed_core::{Error, Secret, diagnostics};
 use headers::authorization::Basic;
 use headers::{Authorization, HeaderMapExt as _};
 
@@ -120,19 +119,6 @@ pub(super) async fn check_password(
         return Ok(());
     }
     Err(PasswordError::Wrong.into())
-}
-
-/// Adds the challenge for programs to a refusal.
-pub(super) fn challenge(mut response: Response) -> Response {
-    let basic = HeaderValue::from_static("Basic realm=\"link\", charset=\"UTF-8\"");
-    response.headers_mut().insert(WWW_AUTHENTICATE, basic);
-    response
-}
-
-/// Returns `true` if a failure asks for the password of a link; with it, if the one that came is wrong.
-pub(super) fn asks_for_password(error: &Error) -> Option<bool> {
-    let is_wrong = error.details().contains_key("wrong");
-    (error.code() == Code::Unauthorized).then_some(is_wrong)
 }
 
 /// Fails if a link is used up, unless a download was counted for the browser.

@@ -25,8 +25,9 @@ use serde_json::{Value, json};
 use super::OpenedLink;
 use crate::content_type;
 use crate::http::files::download::{Download, FileDownload};
-use crate::http::files::page::{self, HtmlPage, escaped};
+use crate::http::files::page::{HtmlPage, escaped};
 use crate::http::header::{self, UNRESERVED};
+use crate::http::response_body::unstored;
 use crate::http::words::Language;
 
 /// Most entries of a directory that a page or a list has.
@@ -157,9 +158,18 @@ impl OpenedLink {
         format!("<p class=\"faint\">{facts}</p>")
     }
 
-    fn button(&self, below: &ZonePath, text: &str) -> String {
+    /// The top of the page of an entry: facts about it, the way there, and the button that fetches it.
+    fn head(&self, language: Language, below: &ZonePath, button: &str) -> String {
+        let mut head = self.facts(language);
+        if !below.is_root() {
+            head.push_str(&self.way(language, below));
+        }
         let address = self.address("content", below, "");
-        format!("<a class=\"button primary\" href=\"{address}\">{text}</a>")
+        let _written = write!(
+            head,
+            "<p class=\"buttons\"><a class=\"button primary\" href=\"{address}\">{button}</a></p>"
+        );
+        head
     }
 
     /// The page of a directory.
@@ -169,16 +179,7 @@ impl OpenedLink {
         below: &ZonePath,
         (entries, more): (&[WalkEntry], usize),
     ) -> Response {
-        let mut content = self.facts(language);
-        if !below.is_root() {
-            content.push_str(&self.way(language, below));
-        }
-        let all = language.say("download_all");
-        let _written = write!(
-            content,
-            "<p class=\"buttons\">{}</p>",
-            self.button(below, all)
-        );
+        let mut content = self.head(language, below, language.say("download_all"));
         if entries.is_empty() {
             let empty = language.say("empty");
             let _written = write!(content, "<p>{empty}</p>");
@@ -189,18 +190,15 @@ impl OpenedLink {
                 continue;
             };
             let path = below.join(name);
-            let is_directory = entry.kind == Kind::Directory;
-            let is_page = content_type::is_page(content_type::by_name(name).unwrap_or_default());
-            let (icon, address) = if is_directory {
-                (FOLDER, self.address("list", &path, ""))
-            } else if is_page {
-                (FILE, self.address("list", &path, ""))
-            } else {
-                (FILE, self.address("content", &path, "inline=true"))
+            let (icon, size) = match entry.kind {
+                Kind::Directory => (FOLDER, String::new()),
+                _ => (FILE, human_size(entry.size())),
             };
-            let size = match entry.kind {
-                Kind::Directory => String::new(),
-                _ => human_size(entry.size()),
+            let is_page = content_type::is_page(content_type::by_name(name).unwrap_or_default());
+            let address = if is_page || entry.kind == Kind::Directory {
+                self.address("list", &path, "")
+            } else {
+                self.address("content", &path, "inline=true")
             };
             let modified = Timestamp::from_second(entry.modified() as i64).unwrap_or_default();
             let _written = writeln!(
@@ -250,17 +248,9 @@ impl OpenedLink {
         shows: bool,
     ) -> Response {
         let name = self.name(below);
-        let mut content = self.facts(language);
-        if !below.is_root() {
-            content.push_str(&self.way(language, below));
-        }
         let download = language.say("download");
         let download = format!("{download} ({})", human_size(size));
-        let _written = write!(
-            content,
-            "<p class=\"buttons\">{}</p>",
-            self.button(below, &download)
-        );
+        let mut content = self.head(language, below, &download);
         if shows {
             let foreign = language.say("foreign_frame");
             let address = self.address("content", below, "inline=true");
@@ -311,11 +301,9 @@ pub(super) fn data(below: &ZonePath, entries: &[WalkEntry], more: usize) -> Resp
         }))
     });
     let entries: Vec<Value> = entries.collect();
-    let mut response = Json(json!({
+    let body = json!({
         "success": true,
         "data": {"path": below.display(), "entries": entries, "more": more},
-    }))
-    .into_response();
-    page::keep_private(&mut response);
-    response
+    });
+    unstored(Json(body).into_response())
 }
