@@ -125,7 +125,6 @@ async fn serve(request: ServerRequest) -> Response {
 }
 
 async fn answer(mut call: Call) -> Result<Response, Error> {
-    call.caller.names_zones = true;
     call.caller.joins_commits = true;
     let method = begin(&call)?;
     let parts = &mut call.parts;

@@ -11,13 +11,12 @@ use axum::Router;
 use axum::http::Method;
 use axum::http::request::Parts;
 use axum::middleware::map_response;
-use axum::response::Response;
 use axum::routing::{get, post};
 use fileshed_core::terminal::ProcessUse::{Finds, Starts};
-use fileshed_core::{Channel, Core, Error};
+use fileshed_core::{Channel, Core};
 use serde_json::json;
 
-use super::call::{Answering, Call, ServerRequest, Surface};
+use super::call::Surface;
 use super::identity::Accepts;
 use super::tool::CallableTool;
 use super::{Server, route};
@@ -49,25 +48,15 @@ const DELETE: Method = Method::DELETE;
 pub(super) const BASE: &str = "/terminal";
 
 /// Returns the surface of terminals for a channel.
-fn surface(channel: Channel) -> Surface {
+const fn surface(channel: Channel) -> Surface {
     Surface {
         accepts: Accepts::Terminals,
         channel,
     }
 }
 
-/// A handler of requests whose body or answer is a stream, which answers as `work` does.
-fn stream<F>(
-    work: impl Fn(Call) -> F + Clone + Send + Sync + 'static,
-) -> impl Fn(ServerRequest) -> Answering + Clone + Send + Sync + 'static
-where
-    F: Future<Output = Result<Response, Error>> + Send + 'static,
-{
-    surface(Channel::FileBrowser).handler(move |mut call| {
-        call.caller.names_zones = true;
-        work(call)
-    })
-}
+/// The surface of requests whose body or answer is a stream.
+const BROWSER: Surface = surface(Channel::FileBrowser);
 
 /// The name of the tool that runs a line of the shell.
 const RUN: &str = "run_command";
@@ -234,10 +223,10 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .fold(Router::new(), |router, endpoint| endpoint.add_to(router))
         .route("/openapi.json", get(document::openapi))
         .merge(discovery::routes())
-        .route("/files/view", get(stream(files::view)))
-        .route("/files/serve/{*path}", get(stream(files::serve)))
-        .route("/files/archive", post(stream(files::archive)))
-        .route("/files/upload", post(stream(upload::upload)))
+        .route("/files/view", get(BROWSER.handler(files::view)))
+        .route("/files/serve/{*path}", get(BROWSER.handler(files::serve)))
+        .route("/files/archive", post(BROWSER.handler(files::archive)))
+        .route("/files/upload", post(BROWSER.handler(upload::upload)))
         .route(SHELL, get(shell::connect))
         .fallback(|request: Parts| async move { route::unlisted(&request, BASE) })
         .method_not_allowed_fallback(failure::wrong_method)

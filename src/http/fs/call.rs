@@ -32,18 +32,13 @@ const SURFACE: Surface = Surface {
 pub(super) async fn answer(tool: &'static CallableTool, request: ServerRequest) -> Response {
     let server = Arc::clone(&request.server);
     let mut mode = WorkspaceMode::Refused;
-    let answered = SURFACE.answer(request, |mut call| {
+    let answered = SURFACE.answer(request, |call| {
         mode = WorkspaceMode::of(&call.caller);
-        call.caller.names_zones = true;
         tool::run(tool, call, Map::new())
     });
     let response = answered.await;
-    count(
-        &server.metrics,
-        tool.id,
-        mode,
-        envelope::error_of(&response),
-    );
+    let error = envelope::error_of(&response);
+    count(&server.metrics, tool.id, mode, error);
     response
 }
 

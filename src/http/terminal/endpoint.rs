@@ -129,7 +129,6 @@ impl Endpoint {
         let mut arguments = of_query(&call.parts.uri, (self.tool.parameters)());
         arguments.extend(path_parameters(&mut call.parts).await);
         call.server.listings.notice(&call.parts);
-        call.caller.names_zones = true;
         tool::run(&self.tool, call, arguments).await
     }
 }
