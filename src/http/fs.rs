@@ -24,9 +24,9 @@ use utoipa::ToSchema;
 use super::tool::{CallableTool, IntoStep, ToolCall, ToolContent};
 use super::{Server, route};
 use crate::config::FailureEnvelope;
-use crate::ops::history::{self, ListChanges};
-use crate::ops::undo::{self, Undo};
-use crate::ops::{self, Answer, Effect, Operation as _, Picture, Tool, with_note};
+use crate::ops::history::ListChanges;
+use crate::ops::undo::Undo;
+use crate::ops::{self, Answer, Effect, Operation, Picture, Tool, with_note};
 use call::{FsScope, Workspace};
 
 pub(super) mod call;
@@ -86,30 +86,8 @@ pub(super) static TOOLS: LazyLock<Vec<CallableTool>> = LazyLock::new(|| {
             REPLACES,
             |workspace, request: &RemoveFile| workspace.files.remove_file(request),
         ),
-        tool(
-            "fs/history",
-            ListChanges::DOC_OF_OTHERS,
-            READS,
-            |workspace, request: &history::Request| {
-                workspace.expect_whole()?;
-                with_note(
-                    ListChanges::run(workspace.core, workspace.caller, request.clone())?,
-                    &failure::CompactSurface,
-                )
-            },
-        ),
-        tool(
-            "fs/undo",
-            Undo::DOC_OF_OTHERS,
-            Undo::EFFECT,
-            |workspace, request: &undo::Request| {
-                workspace.expect_whole()?;
-                with_note(
-                    Undo::run(workspace.core, workspace.caller, request.clone())?,
-                    &failure::CompactSurface,
-                )
-            },
-        ),
+        operation::<ListChanges>("fs/history", ListChanges::DOC_OF_OTHERS),
+        operation::<Undo>("fs/undo", Undo::DOC_OF_OTHERS),
         tool(
             "fs/stat_file",
             "Type, size and times of a file.",
@@ -178,6 +156,19 @@ where
         body_max: u64::MAX,
         ..Tool::new::<T>(id, call)
     }
+}
+
+/// An operation on all zones as a tool.
+fn operation<O: Operation>(address: &'static str, doc: &'static str) -> CallableTool
+where
+    O::Request: Clone,
+{
+    let run = |workspace: &Workspace<'_>, request: &O::Request| {
+        workspace.expect_whole()?;
+        let reply = O::run(workspace.core, workspace.caller, request.clone())?;
+        with_note(reply, &failure::CompactSurface)
+    };
+    tool(address, doc, O::EFFECT, run)
 }
 
 fn read_file(workspace: &Workspace<'_>, request: &ReadFile) -> Result<ToolContent, Error> {

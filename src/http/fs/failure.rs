@@ -58,7 +58,8 @@ pub(in crate::http) fn body(error: &Error, request_id: &str) -> Value {
 
 /// Returns one message with the failure and the hint.
 fn text(error: &Error, request_id: &str) -> String {
-    if details_of_setting(error) {
+    let details = error.details();
+    if details.contains_key("setting") && details.contains_key("reason") {
         return unusable(error, "storage");
     }
     if envelope::is_masked(error) {
@@ -76,11 +77,6 @@ fn text(error: &Error, request_id: &str) -> String {
         Some(hint) if !says_all => format!("{begins}{message}; {hint}"),
         _ => format!("{begins}{message}"),
     }
-}
-
-fn details_of_setting(error: &Error) -> bool {
-    let details = error.details();
-    details.contains_key("setting") && details.contains_key("reason")
 }
 
 /// Returns `true` if a failure says that the request names no caller.
