@@ -26,67 +26,35 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::call::{Answering, Call, ServerRequest, Surface};
-use super::files::{self, FileQuery, is_page_wanted, member, thumbnail};
+use super::files::{FileQuery, SURFACE as FILES, is_page_wanted, member, thumbnail};
 use super::{Server, envelope, response_body};
 
 use assets::document;
-use changes::UndoQueryError;
-use lists::{BinQueryError, PageQueryError, UploadsQueryError};
+use changes::{UndoQueryError, changes, take_back};
+use lists::ListQueryError::{Id, Position, Text};
+use previews::TableQuery;
 
 /// The addresses that only the page asks.
 pub(super) fn routes() -> Router<Arc<Server>> {
     Router::new()
         .route("/page/assets/{version}/{*name}", get(assets::asset))
-        .route("/page/list", get(answer(FileQuery::of, lists::directory)))
-        .route(
-            "/page/details",
-            get(answer(FileQuery::of, details::details)),
-        )
-        .route("/page/lease", post(answer(FileQuery::of, details::lease)))
-        .route(
-            "/page/lease/end",
-            post(answer(FileQuery::of, details::end_lease)),
-        )
+        .route("/page/list", get(of_file(lists::directory)))
+        .route("/page/details", get(of_file(details::details)))
+        .route("/page/lease", post(of_file(details::lease)))
+        .route("/page/lease/end", post(of_file(details::end_lease)))
         .route("/page/link", post(SURFACE.handler(links::change)))
-        .route(
-            "/page/table",
-            get(answer(previews::TableQuery::of, previews::table)),
-        )
-        .route(
-            "/page/document",
-            get(answer(FileQuery::of, previews::document)),
-        )
-        .route(
-            "/page/archive",
-            get(answer(FileQuery::of, previews::archive)),
-        )
-        .route("/page/member", get(files::SURFACE.handler(member::fetch)))
-        .route(
-            "/page/thumbnail",
-            get(files::SURFACE.handler(thumbnail::fetch)),
-        )
-        .route("/page/search", get(asked(PageQueryError, lists::search)))
-        .route(
-            "/page/uploads",
-            get(asked(UploadsQueryError, lists::uploads)),
-        )
-        .route("/page/bin", get(asked(BinQueryError, lists::bin)))
-        .route(
-            "/page/bin/restore",
-            post(asked(BinQueryError, lists::restore_deleted)),
-        )
-        .route(
-            "/page/changes",
-            get(asked(UndoQueryError, changes::changes)),
-        )
-        .route(
-            "/page/undo",
-            post(asked(UndoQueryError, changes::take_back)),
-        )
-        .route(
-            "/page/bin/remove",
-            post(asked(BinQueryError, lists::remove_deleted)),
-        )
+        .route("/page/table", get(answer(TableQuery::of, previews::table)))
+        .route("/page/document", get(of_file(previews::document)))
+        .route("/page/archive", get(of_file(previews::archive)))
+        .route("/page/member", get(FILES.handler(member::fetch)))
+        .route("/page/thumbnail", get(FILES.handler(thumbnail::fetch)))
+        .route("/page/search", get(asked(Text, lists::search)))
+        .route("/page/uploads", get(asked(Position, lists::uploads)))
+        .route("/page/bin", get(asked(Id, lists::bin)))
+        .route("/page/bin/restore", post(asked(Id, lists::restore_deleted)))
+        .route("/page/changes", get(asked(UndoQueryError, changes)))
+        .route("/page/undo", post(asked(UndoQueryError, take_back)))
+        .route("/page/bin/remove", post(asked(Id, lists::remove_deleted)))
 }
 
 /// Rules by which requests of the page are identified.
@@ -111,6 +79,13 @@ fn answer<Q: Send + 'static, T: Serialize + Send + 'static>(
             Ok(response_body::json(text?, permit))
         }
     })
+}
+
+/// The same with a query that names a file or a directory.
+fn of_file<T: Serialize + Send + 'static>(
+    work: fn(CallerView<'_>, &FileQuery) -> Result<T, Error>,
+) -> impl Fn(ServerRequest) -> Answering + Clone + Send + Sync + 'static {
+    answer(FileQuery::of, work)
 }
 
 /// The same with a query of plain data; `wrong` is the failure of one that cannot be read.

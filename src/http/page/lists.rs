@@ -128,17 +128,6 @@ pub(super) fn uploads(view: CallerView<'_>, query: &UploadsQuery) -> Result<Valu
     Ok(answer)
 }
 
-diagnostics! {
-    /// A place in the list that cannot be known.
-    #[derive(Clone, Copy, Debug, thiserror::Error)]
-    #[error("parameter `from` is not a position in the list")]
-    pub(in crate::http) struct UploadsQueryError => {
-        code: InvalidParameter,
-        hint: "leave `from` out, or give the `next` of the previous answer",
-        details: { "parameter": "from" },
-    }
-}
-
 /// `GET /page/bin`: the days for which what is deleted waits (0 if it does not), and what waits.
 pub(super) fn bin(view: CallerView<'_>, _: &BinQuery) -> Result<Value, Error> {
     let days = view.core.store.settings.bin_days;
@@ -188,7 +177,7 @@ pub(super) struct BinQuery {
 
 /// `POST /page/bin/restore`: puts the entry with this id back to its place.
 pub(super) fn restore_deleted(view: CallerView<'_>, query: &BinQuery) -> Result<Value, Error> {
-    let id = query.id.as_deref().ok_or(BinQueryError)?;
+    let id = query.id.as_deref().ok_or(ListQueryError::Id)?;
     let back = bin::bring_back(&view.core.store, view.caller, id)?;
     let data = json!({"zone": back.zone.as_str(), "path": back.path.as_str()});
     Ok(json!({"success": true, "data": data}))
@@ -198,17 +187,6 @@ pub(super) fn restore_deleted(view: CallerView<'_>, query: &BinQuery) -> Result<
 pub(super) fn remove_deleted(view: CallerView<'_>, query: &BinQuery) -> Result<Value, Error> {
     let removed = bin::empty(&view.core.store, view.caller, query.id.as_deref())?;
     Ok(json!({"success": true, "data": {"removed": removed}}))
-}
-
-diagnostics! {
-    /// A row that cannot be known.
-    #[derive(Clone, Copy, Debug, thiserror::Error)]
-    #[error("parameter `id` is required")]
-    pub(in crate::http) struct BinQueryError => {
-        code: InvalidParameter,
-        hint: "GET /page/bin lists the entries of the bin, each with its id",
-        details: { "parameter": "id" },
-    }
 }
 
 /// Results of one answer.
@@ -228,7 +206,7 @@ pub(super) struct PageQuery {
 pub(super) fn search(view: CallerView<'_>, query: &PageQuery) -> Result<Value, Error> {
     let text = query.query.trim();
     if text.is_empty() {
-        return Err(PageQueryError.into());
+        return Err(ListQueryError::Text.into());
     }
     let mut caller = view.caller.clone();
     caller.names_zones = true;
@@ -292,12 +270,29 @@ fn result(found: Match, chat: Option<(String, String)>) -> Value {
 }
 
 diagnostics! {
-    /// A search for nothing.
+    /// A query that says nothing that can be used.
     #[derive(Clone, Copy, Debug, thiserror::Error)]
-    #[error("parameter `query` is required")]
-    pub(in crate::http) struct PageQueryError => {
-        code: MissingParameter,
-        hint: "give the text to find in names or lines: ?query=budget&path=/documents",
-        details: { "parameter": "query" },
+    pub(in crate::http) enum ListQueryError {
+        /// A place in the list that cannot be known.
+        #[error("parameter `from` is not a position in the list")]
+        Position => {
+            code: InvalidParameter,
+            hint: "leave `from` out, or give the `next` of the previous answer",
+            details: { "parameter": "from" },
+        },
+        /// A row that cannot be known.
+        #[error("parameter `id` is required")]
+        Id => {
+            code: InvalidParameter,
+            hint: "GET /page/bin lists the entries of the bin, each with its id",
+            details: { "parameter": "id" },
+        },
+        /// A search for nothing.
+        #[error("parameter `query` is required")]
+        Text => {
+            code: MissingParameter,
+            hint: "give the text to find in names or lines: ?query=budget&path=/documents",
+            details: { "parameter": "query" },
+        },
     }
 }
