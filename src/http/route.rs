@@ -6,8 +6,8 @@ use axum::extract::OriginalUri;
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
+use fileshed_core::diagnostics;
 use fileshed_core::nearest::nearest;
-use fileshed_core::{Hint, diagnostics};
 
 use super::envelope;
 use super::pool::PanicError;
@@ -16,11 +16,13 @@ use crate::ops::{self, OPERATIONS};
 /// There is nothing at this address.
 pub(super) async fn unknown(request: Parts) -> Response {
     let path = asked_path(&request);
-    let name = path.trim_matches('/');
-    envelope::failure(RouteError::Unknown {
-        path: path.chars().take(100).collect(),
-        meant: meant(name),
-    })
+    nothing_at(
+        path,
+        match meant(path.trim_matches('/')) {
+            Some(meant) => format!("did you mean POST /{meant}?"),
+            None => "GET /openapi.json lists the operations".to_owned(),
+        },
+    )
 }
 
 /// The operation whose name the unknown one begins with, or is nearest to.
@@ -36,10 +38,13 @@ fn meant(name: &str) -> Option<&'static str> {
 
 /// There is nothing at this address of a surface with a document of its own.
 pub(super) fn unlisted(request: &Parts, base: &'static str) -> Response {
-    envelope::failure(RouteError::Unlisted {
-        path: asked_path(request).chars().take(100).collect(),
-        base,
-    })
+    let hint = format!("GET {base}/openapi.json lists the addresses");
+    nothing_at(asked_path(request), hint)
+}
+
+fn nothing_at(path: &str, hint: String) -> Response {
+    let path = path.chars().take(100).collect();
+    envelope::failure(RouteError::Unknown { path, hint })
 }
 
 /// The address does not have this method; the router adds which ones it has.
@@ -89,23 +94,14 @@ diagnostics! {
         /// There is nothing at the address.
         #[error("there is nothing at `{path}`")]
         Unknown {
-            path: String = "/shed_tre".to_owned(),
-            meant: Option<&'static str> => [Some("shed_tree"), None],
+            path: String => ["/shed_tre".to_owned(), "/fs/move_file".to_owned()],
+            hint: String => [
+                "did you mean POST /shed_tree?".to_owned(),
+                "GET /fs/openapi.json lists the addresses".to_owned(),
+            ],
         } => {
             code: UnknownOperation,
-            hint: match meant {
-                Some(meant) => Hint::from(format!("did you mean POST /{meant}?")),
-                None => "GET /openapi.json lists the operations".into(),
-            },
-        },
-        /// There is nothing at an endpoint below a surface that has a document of its own.
-        #[error("there is nothing at `{path}`")]
-        Unlisted {
-            path: String = "/fs/move_file".to_owned(),
-            base: &'static str => ["/fs", "/terminal"],
-        } => {
-            code: UnknownOperation,
-            hint: format!("GET {base}/openapi.json lists the addresses"),
+            hint: hint.clone(),
         },
         /// The address has other methods.
         #[error("`{path}` does not take {method}")]

@@ -12,7 +12,7 @@ use axum::routing::post;
 use fileshed_core::fair::CallSlot;
 use fileshed_core::processes::Process;
 use fileshed_core::terminal::ProcessUse;
-use fileshed_core::{BinNotes, CallerView, Channel, Error, Settings, Toolset};
+use fileshed_core::{CallerView, Channel, Error, Settings, Toolset};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -206,9 +206,8 @@ pub(super) async fn run(
         drop(body);
         let answer = (tool.call.answer_max)(&view.core.store.settings, &arguments);
         permit.reserve_blocking(bytes.saturating_add(answer), &view.caller.cancellation)?;
-        let notes = view.caller.bin_notes.clone();
         let begun = (tool.call.begin)(view, &headers, arguments)?;
-        begun.answered(|content| content.noting(&notes)?.written())
+        begun.answered(|content| content.noting(view)?.written())
     });
     let begun = begun.await?;
     let (written, permit) = match begun {
@@ -222,10 +221,7 @@ pub(super) async fn run(
             call.caller.place = CallSlot::default();
             Box::pin(awaited.wait(&call.server, &call.caller, tool.changes)).await?;
             let permit = call.admit().await?;
-            let ended = call.run(permit, |view, _| {
-                let notes = view.caller.bin_notes.clone();
-                rest(view)?.noting(&notes)?.written()
-            });
+            let ended = call.run(permit, |view, _| rest(view)?.noting(view)?.written());
             ended.await?
         }
         (Ok(CallStep::Answered(written)), permit) => (Ok(written), permit),
@@ -269,8 +265,8 @@ impl ToolContent {
     }
 
     /// The same, which says what the call did to the bin.
-    pub(super) fn noting(self, notes: &BinNotes) -> Result<Self, Error> {
-        let notes = notes.take();
+    pub(super) fn noting(self, view: CallerView<'_>) -> Result<Self, Error> {
+        let notes = view.caller.bin_notes.take();
         Ok(match self {
             Self::Answer(answer) if !notes.is_empty() && answer.picture.is_none() => {
                 let mut data = envelope::value(&*answer.data)?;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use axum::http::request::Parts;
-use fileshed_core::{Answers, Caller, CallerView, Channel, Client, Error};
+use fileshed_core::{Answers, Caller, CallerView, Channel, Error};
 use rmcp::RoleServer;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
@@ -51,19 +51,14 @@ pub(super) struct LocalPerson {
 }
 
 impl LocalPerson {
-    pub(super) fn new(caller: Caller, closing: Closing) -> Self {
+    pub(super) fn new(mut caller: Caller, closing: Closing) -> Self {
+        caller.channel = Some(Channel::Mcp);
+        caller.client.answers = Answers::Minimal;
         Self {
-            caller: Caller {
-                channel: Some(Channel::Mcp),
-                client: Client {
-                    answers: Answers::Minimal,
-                    ..caller.client
-                },
-                ..caller
-            },
+            caller,
             closing,
             watched: Arc::default(),
-            is_watching: AtomicBool::new(false),
+            is_watching: AtomicBool::default(),
         }
     }
 

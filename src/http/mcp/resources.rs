@@ -28,20 +28,12 @@ mod list;
 
 /// The templates of all addresses.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
-    [
-        (
-            address::ZONE_TEMPLATE,
-            "file",
-            "A file of a zone: uploads, storage or documents. A directory is the list of what is in it.",
-        ),
-        (
-            address::GROUP_TEMPLATE,
-            "group file",
-            "A file that a group shares",
-        ),
+    let file = "A file of a zone: uploads, storage or documents. A directory is the list of what is in it.";
+    let shared = "A file that a group shares";
+    vec![
+        ResourceTemplate::new(ZONE_TEMPLATE, "file").with_description(file),
+        ResourceTemplate::new(GROUP_TEMPLATE, "group file").with_description(shared),
     ]
-    .map(|(template, name, text)| ResourceTemplate::new(template, name).with_description(text))
-    .into()
 }
 
 /// Files and directories in a directory, by names.
@@ -75,7 +67,7 @@ pub(super) fn read(
         .map_err(|error| zone.explain_disk(error))?;
     let (size, limit) = (entry.size(), core.store.settings.max_output_absolute);
     if size > limit {
-        return Err(ResourceError::TooLarge {
+        return Err(ResourceTooLarge {
             path: address.path.clone(),
             zone: address.zone.as_str(),
             size,
@@ -106,26 +98,23 @@ fn directory(zone: &Zone<'_>, address: &Address, path: &ZonePath) -> Result<Stri
 }
 
 diagnostics! {
-    /// Why a resource cannot be read.
+    /// A resource that is more than an answer holds.
     #[derive(Debug, thiserror::Error)]
-    enum ResourceError {
-        /// More than an answer holds.
-        #[error("`{path}` has {size} bytes; the limit for resources is {limit}")]
-        TooLarge {
-            path: String = "all.log".to_owned(),
-            zone: &'static str = "storage",
-            size: u64 = 60_000_000,
-            limit: u64 = 5_000_000,
-        } => {
-            code: FileTooLarge,
-            hint: Hint::new("read some lines: ").call(
-                NextCall::new("shed_exec")
-                    .with("zone", *zone)
-                    .with("cmd", "head")
-                    .with("args", vec!["-n", "100", path.as_str()]),
-            ),
-            details: { "path": path, "size_bytes": size, "limit_bytes": limit },
-        },
+    #[error("`{path}` has {size} bytes; the limit for resources is {limit}")]
+    struct ResourceTooLarge {
+        path: String = "all.log".to_owned(),
+        zone: &'static str = "storage",
+        size: u64 = 60_000_000,
+        limit: u64 = 5_000_000,
+    } => {
+        code: FileTooLarge,
+        hint: Hint::new("read some lines: ").call(
+            NextCall::new("shed_exec")
+                .with("zone", *zone)
+                .with("cmd", "head")
+                .with("args", vec!["-n", "100", path.as_str()]),
+        ),
+        details: { "path": path, "size_bytes": size, "limit_bytes": limit },
     }
 }
 

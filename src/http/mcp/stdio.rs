@@ -205,8 +205,6 @@ fn poll_asked(
 
 /// Returns `true` if a read failed because the file supports no reads without waiting.
 fn is_unable(error: &io::Error) -> bool {
-    let unable = [Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL];
-    unable
-        .map(|errno| Some(errno.raw_os_error()))
-        .contains(&error.raw_os_error())
+    let errno = Errno::from_io_error(error);
+    matches!(errno, Some(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL))
 }

@@ -76,14 +76,11 @@ fn enter((server, caller): &Looker) -> Result<Grant, SubscriptionError> {
 #[derive(Clone, Default)]
 pub(super) struct BegunListeners(Arc<Mutex<Vec<BegunListener>>>);
 
-struct BegunListener {
-    uris: Vec<String>,
-    listener: Result<Subscriber, Error>,
-}
+type BegunListener = (Vec<String>, Result<Subscriber, Error>);
 
 impl BegunListeners {
     pub(super) fn keep(&self, uris: Vec<String>, listener: Result<Subscriber, Error>) {
-        self.0.lock().push(BegunListener { uris, listener });
+        self.0.lock().push((uris, listener));
     }
 
     /// Removes and returns a listener of these resources; any of them, if there are several.
@@ -91,10 +88,9 @@ impl BegunListeners {
         let mut listeners = self.0.lock();
         let are_in =
             |some: &[String], others: &[String]| some.iter().all(|uri| others.contains(uri));
-        let place = listeners
-            .iter()
-            .position(|begun| are_in(&begun.uris, uris) && are_in(uris, &begun.uris))?;
-        Some(listeners.remove(place).listener)
+        let mut begun = listeners.iter();
+        let place = begun.position(|(begun, _)| are_in(begun, uris) && are_in(uris, begun))?;
+        Some(listeners.remove(place).1)
     }
 }
 

@@ -164,9 +164,8 @@ pub(super) async fn call(
         // Once as text, once as data.
         let most = bytes.saturating_add(answer.saturating_mul(2));
         permit.reserve_blocking(most, &view.caller.cancellation)?;
-        let notes = view.caller.bin_notes.clone();
         let begun = (tool.call.begin)(view, &headers, arguments)?;
-        begun.answered(|content| result(content.noting(&notes)?, short))
+        begun.answered(|content| result(content.noting(view)?, short))
     });
     let (awaited, rest) = match begun.await? {
         CallStep::Answered(result) => return Ok(result),
@@ -191,11 +190,8 @@ pub(super) async fn call(
         }
     });
     waited.await?;
-    work.blocking(move |view, _| {
-        let notes = view.caller.bin_notes.clone();
-        result(rest(view)?.noting(&notes)?, short)
-    })
-    .await
+    work.blocking(move |view, _| result(rest(view)?.noting(view)?, short))
+        .await
 }
 
 /// An answer as text, and as data unless it is a short one or no object. Blocks.

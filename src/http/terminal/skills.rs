@@ -125,7 +125,7 @@ pub(super) fn read(
     request: &ReadSkillRequest,
 ) -> Result<ReadSkillResponse, Error> {
     let mut skills = all(view).into_iter();
-    let unknown = || SkillError::Unknown {
+    let unknown = || UnknownSkill {
         name: request.name.chars().take(100).collect(),
     };
     let found = skills.find(|skill| skill.name == request.name);
@@ -176,14 +176,11 @@ fn collect(
 }
 
 diagnostics! {
-    /// A skill that cannot be read.
+    /// There is no skill of the name.
     #[derive(Debug, thiserror::Error)]
-    pub(super) enum SkillError {
-        /// There is none of the name.
-        #[error("there is no skill `{name}`")]
-        Unknown { name: String = "weekly report".to_owned() } => {
-            code: FileNotFound,
-            hint: "each skill is a directory in /storage/.agents/skills with a SKILL.md",
-        },
+    #[error("there is no skill `{name}`")]
+    struct UnknownSkill { name: String = "weekly report".to_owned() } => {
+        code: FileNotFound,
+        hint: "each skill is a directory in /storage/.agents/skills with a SKILL.md",
     }
 }

@@ -32,7 +32,7 @@ impl Address {
     pub(in crate::http::mcp) fn parse(text: &str) -> Result<Self, Error> {
         let fault = || -> Error {
             let address = text.chars().take(200).collect();
-            AddressError::Unknown { address }.into()
+            AddressError { address }.into()
         };
         if text.len() > ADDRESS_MAX_BYTES {
             return Err(fault());
@@ -117,16 +117,13 @@ impl Address {
 }
 
 diagnostics! {
-    /// Why an address names nothing.
+    /// An address that is not a URI of this server.
     #[derive(Debug, thiserror::Error)]
-    enum AddressError {
-        /// It is not a URI of this server.
-        #[error("`{address}` is not the address of a file on this server")]
-        Unknown { address: String = "file:///etc/passwd".to_owned() } => {
-            code: InvalidPath,
-            hint: "addresses are fileshed://storage/path, also with uploads or documents, and \
-                fileshed://group/name/path; resources/list lists them",
-        },
+    #[error("`{address}` is not the address of a file on this server")]
+    struct AddressError { address: String = "file:///etc/passwd".to_owned() } => {
+        code: InvalidPath,
+        hint: "addresses are fileshed://storage/path, also with uploads or documents, and \
+            fileshed://group/name/path; resources/list lists them",
     }
 }
 
