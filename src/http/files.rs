@@ -12,12 +12,12 @@ use axum::extract::Query;
 use axum::http::request::Parts;
 use axum::routing::{any, get, post};
 use fileshed_core::{
-    Caller, CallerView, Channel, Chat, Core, Error, Zone, ZoneName, ZonePath, diagnostics,
+    Caller, CallerView, Channel, Chat, Core, Error, Zone, ZoneName, ZonePath, at_once, diagnostics,
 };
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 
-use download::Download;
+use download::{Download, FileDownload};
 
 use super::Server;
 use super::call::{Call, Surface};
@@ -113,7 +113,8 @@ impl FileQuery {
         }
         let zone = ZoneName::parse(self.zone.as_deref()?).ok()?;
         let path = ZonePath::parse("path", self.path.as_deref()?).ok()?;
-        Download::at_once(core, caller, zone, &path)
+        let file = at_once::file_at_once(&core.store, caller, zone, &path)?;
+        Some(Download::File(FileDownload::of_cached(&path, file)))
     }
 
     /// A value that is not empty.

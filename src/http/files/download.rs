@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use fileshed_core::archive::PackContent;
 use fileshed_core::storage::{CachedFile, DiskError, Entry, Kind, Stamp};
 use fileshed_core::transfer::TransferPermit;
-use fileshed_core::{Caller, CallerView, Core, Error, Zone, ZoneName, ZonePath, at_once};
+use fileshed_core::{CallerView, Error, Zone, ZonePath};
 use headers::{AcceptRanges, ContentLength, ContentRange, HeaderMapExt as _};
 
 use super::archive::{self, WriteArchive};
@@ -76,18 +76,6 @@ impl Download {
         Ok(Self::Archive(name, Box::new(write_archive)))
     }
 
-    /// Opens the small file at `path` of one of the caller's own zones; returns `None` if it cannot be read
-    /// without blocking.
-    pub(super) fn at_once(
-        core: &Core,
-        caller: &Caller,
-        zone: ZoneName,
-        path: &ZonePath,
-    ) -> Option<Self> {
-        let file = at_once::file_at_once(&core.store, caller, zone, path)?;
-        Some(Self::File(FileDownload::of_cached(path, file)))
-    }
-
     /// The answer to the request.
     pub(in crate::http) fn answer(
         self,
@@ -124,7 +112,7 @@ enum FileContent {
 
 impl FileDownload {
     /// A file that was read without blocking.
-    fn of_cached(path: &ZonePath, file: CachedFile) -> Self {
+    pub(super) fn of_cached(path: &ZonePath, file: CachedFile) -> Self {
         let name = path.name().unwrap_or_default().to_owned();
         Self {
             content_type: content_type::header(&name, &file.bytes, true),

@@ -45,14 +45,6 @@ pub(in crate::http) struct FormFile {
     pub(in crate::http) modified: Option<i64>,
 }
 
-/// The headers of a part.
-#[derive(Default)]
-struct PartHead {
-    field: String,
-    /// The name of the file that it is.
-    file: Option<String>,
-}
-
 impl<'a> MultipartReader<'a> {
     /// A form with these headers.
     pub(in crate::http) fn new(
@@ -90,7 +82,7 @@ impl<'a> MultipartReader<'a> {
     pub(in crate::http) fn file(&mut self) -> Result<Option<FormFile>, Error> {
         let mut modified = None;
         while self.has_part()? {
-            let PartHead { field, file } = self.head()?;
+            let (field, file) = self.head()?;
             let is_file = file.is_some();
             // A file input that was left empty has an empty name.
             if let Some(name) = file.filter(|name| !name.is_empty()) {
@@ -162,8 +154,9 @@ impl<'a> MultipartReader<'a> {
         Ok(!self.buffer.starts_with(b"--"))
     }
 
-    /// Reads the headers of a part. Old programs send them in the encoding of their system.
-    fn head(&mut self) -> Result<PartHead, Error> {
+    /// Reads the headers of a part: the name of its field, and that of the file if it is one. Old programs
+    /// send them in the encoding of their system.
+    fn head(&mut self) -> Result<(String, Option<String>), Error> {
         let end = loop {
             if let Some(end) = memmem::find(&self.buffer, HEAD_END) {
                 break end;
@@ -190,9 +183,9 @@ impl<'a> MultipartReader<'a> {
         let disposition = lines
             .filter_map(|line| line.split_once(':'))
             .find(|(name, _)| name.trim().eq_ignore_ascii_case("content-disposition"));
-        let head = disposition.map(|(_, value)| PartHead {
-            field: parameter(value, "name").unwrap_or_default().into_owned(),
-            file: file_name(value),
+        let head = disposition.map(|(_, value)| {
+            let field = parameter(value, "name").unwrap_or_default();
+            (field.into_owned(), file_name(value))
         });
         let head = head.unwrap_or_default();
         self.buffer.drain(..end + HEAD_END.len());
