@@ -163,14 +163,8 @@ pub(super) struct ListedGroup {
 }
 
 #[derive(Deserialize)]
-struct ListedMember {
-    id: String,
-    name: Option<String>,
-}
-
-#[derive(Deserialize)]
 struct MemberPage {
-    items: Vec<ListedMember>,
+    items: Vec<Member>,
     total: u64,
 }
 
@@ -216,7 +210,7 @@ impl OpenWebUi {
         key: ApiCredential<'_>,
     ) -> Result<Vec<Member>, CallError> {
         let group = segment(group.as_str()).ok_or(CallError::status(404))?;
-        let mut members: Vec<ListedMember> = Vec::new();
+        let mut members: Vec<Member> = Vec::new();
         for number in 1..=PAGES_MAX {
             let path =
                 format!("/api/v1/groups/id/{group}/members?membership=effective&page={number}");
@@ -239,11 +233,10 @@ impl OpenWebUi {
                 Err(error) => return Err(error),
             }
         }
-        let member = |listed: ListedMember| Member {
-            id: listed.id,
-            name: listed.name.filter(|name| !name.is_empty()),
-        };
-        Ok(members.into_iter().map(member).collect())
+        for member in &mut members {
+            member.name.take_if(|name| name.is_empty());
+        }
+        Ok(members)
     }
 }
 

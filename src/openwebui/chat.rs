@@ -255,11 +255,11 @@ pub(super) fn files(chat: &ChatContent, id: &Chat) -> Vec<Attachment> {
     });
     let of_messages = messages.into_iter().flat_map(|(_, message)| {
         let by_model = message.role == "assistant";
-        let items = list(&message.files).map(FileEntry::read);
+        let items = list(&message.files).map(FileEntry);
         // Skip files that this server attached to a response: they came from here.
         items.filter(move |item| !(by_model && item.is_ours()))
     });
-    let items = of_messages.chain(list(&chat.files).map(FileEntry::read));
+    let items = of_messages.chain(list(&chat.files).map(FileEntry));
     // A copy of a chat also lists the files that a terminal brought into the original.
     let items = items.filter(|item| !item.is_in_another_chat(id));
     let (mut seen, mut images) = (HashSet::new(), 0);

@@ -151,7 +151,7 @@ impl ChatHost for OpenWebUi {
         let (key, id) = (self.key(caller), segment(&file.id));
         let (key, id) = key.zip(id).ok_or_else(none)?;
         if let ApiCredential::Admin(_) = key {
-            let record = self.record(key, &id).map_err(failed)?;
+            let record = self.record(key, &file.id).map_err(failed)?;
             let owner = record.map(|record| record.user_id);
             if owner.as_deref() != caller.user.as_ref().map(UserId::as_str) {
                 return Err(none().into());
@@ -203,7 +203,7 @@ impl ChatHost for OpenWebUi {
                 body: json!({"content": text}),
             }));
         }
-        let attached = self.attach(caller, own, &record.entry(&id));
+        let attached = self.attach(caller, own, &record.entry());
         Ok(Published { id, attached })
     }
 
@@ -215,17 +215,14 @@ impl ChatHost for OpenWebUi {
     ) -> Result<Option<bool>, Error> {
         let own = caller.credential.as_ref();
         let own = own.ok_or(OpenWebUiError::NoSession)?.reveal();
-        let Some(id) = segment(id) else {
-            return Ok(None);
-        };
-        let record = self.record(ApiCredential::Own(own), &id);
+        let record = self.record(ApiCredential::Own(own), id);
         let record = record.map_err(|error| OpenWebUiError::of("the file", error))?;
         let same =
             record.filter(|record| record.is_ours(caller) && record.sha256() == Some(sha256));
         Ok(same.map(|record| {
             let message = self.message(caller, own);
             let hangs = message.is_some_and(|message| file::names(&message.files, &record.id));
-            hangs || self.attach(caller, own, &record.entry(&id))
+            hangs || self.attach(caller, own, &record.entry())
         }))
     }
 
@@ -251,10 +248,7 @@ impl ChatHost for OpenWebUi {
 
     fn is_published(&self, caller: &Caller, id: &str) -> Result<bool, Error> {
         let key = self.key(caller).ok_or(OpenWebUiError::NoCredential)?;
-        let Some(id) = segment(id) else {
-            return Ok(false);
-        };
-        let record = self.record(key, &id);
+        let record = self.record(key, id);
         let record = record.map_err(|error| OpenWebUiError::of("the file", error))?;
         Ok(record.is_some_and(|record| record.is_ours(caller)))
     }
@@ -265,24 +259,21 @@ impl ChatHost for OpenWebUi {
 
     fn withdraw(&self, caller: &Caller, id: &str) -> Result<bool, Error> {
         let key = self.key(caller).ok_or(OpenWebUiError::NoCredential)?;
-        let Some(id) = segment(id) else {
-            return Ok(false);
-        };
         let failed =
             |error| OpenWebUiError::unless_away("the file", error, OpenWebUiError::NotDeleted);
-        let record = self.record(key, &id).map_err(failed)?;
-        let Some(record) = record else {
+        let record = self.record(key, id).map_err(failed)?;
+        let Some((record, segment)) = record.zip(segment(id)) else {
             return Ok(false);
         };
         if !record.is_ours(caller) {
             return Err(OpenWebUiError::NotOurs.into());
         }
-        let path = format!("/api/v1/files/{id}");
+        let path = format!("/api/v1/files/{segment}");
         match self.client.delete(key.reveal(), &path) {
             Ok(()) | Err(CallError::Status(404, _)) => Ok(true),
             // Without a vector database it fails after the file is gone.
             Err(error) if error.passes() => Err(failed(error).into()),
-            Err(error) => match self.record(key, &id) {
+            Err(error) => match self.record(key, id) {
                 Ok(None) => Ok(true),
                 _ => Err(failed(error).into()),
             },

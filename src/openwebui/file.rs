@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::client::CallError;
+use super::client::{CallError, segment};
 use super::{ApiCredential, OpenWebUi};
 use crate::content_type::is_picture;
 
@@ -51,9 +51,9 @@ impl Record {
         self.meta["file_hash"].as_str()
     }
 
-    /// Returns the entry for a message's list of files, which a click in the browser opens; `id` is a
-    /// segment of a path.
-    pub(super) fn entry(&self, id: &str) -> Value {
+    /// Returns the entry for a message's list of files, which a click in the browser opens.
+    pub(super) fn entry(&self) -> Value {
+        let id = segment(&self.id).unwrap_or_default();
         let content_type = self.meta["content_type"].as_str().unwrap_or_default();
         let is_picture = is_picture(content_type);
         // As a picture that it cannot show a browser would show nothing at all.
@@ -66,7 +66,7 @@ impl Record {
             // Pictures are shown from their address; everything else is opened by its id.
             "type": if is_picture { "image" } else { "file" },
             "id": id,
-            "url": if is_picture { address("", id) } else { id.to_owned() },
+            "url": if is_picture { address("", &id) } else { id.clone() },
             "name": self.filename,
             "size": self.meta["size"].as_u64(),
             "content_type": content_type,
@@ -90,12 +90,15 @@ impl Record {
 }
 
 impl OpenWebUi {
-    /// Returns the record of an id, a segment of a path; `None` if Open WebUI shows none.
+    /// Returns the record of an id; `None` if Open WebUI shows none.
     pub(super) fn record(
         &self,
         key: ApiCredential<'_>,
         id: &str,
     ) -> Result<Option<Record>, CallError> {
+        let Some(id) = segment(id) else {
+            return Ok(None);
+        };
         let path = format!("/api/v1/files/{id}");
         match self.client.get::<Option<Record>>(key.reveal(), &path) {
             Err(CallError::Status(404, _)) => Ok(None),
@@ -106,13 +109,9 @@ impl OpenWebUi {
 
 /// An entry that somebody else wrote: nothing in it has to be what it should.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FileEntry<'a>(&'a Value);
+pub(super) struct FileEntry<'a>(pub(super) &'a Value);
 
-impl<'a> FileEntry<'a> {
-    pub(super) fn read(value: &'a Value) -> Self {
-        Self(value)
-    }
-
+impl FileEntry<'_> {
     /// Returns `true` if it says that this server made the file.
     pub(super) fn is_ours(self) -> bool {
         self.0["file"]["meta"]["data"][MARK].is_object()
@@ -255,7 +254,7 @@ mod tests {
         let (mut seen, mut images) = (HashSet::new(), 0);
         let items = items.as_array().expect("a list").iter();
         items
-            .filter_map(|item| FileEntry::read(item).attachment(&mut seen, &mut images))
+            .filter_map(|item| FileEntry(item).attachment(&mut seen, &mut images))
             .map(|file| {
                 (
                     file.id,

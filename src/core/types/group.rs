@@ -1,6 +1,6 @@
 //! Groups by id and name, and why one cannot be had.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::identifier::{is_placeholder, is_plain_name};
 use crate::nearest::nearest;
@@ -48,7 +48,7 @@ pub struct Group {
 }
 
 /// A member of the group.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, utoipa::ToSchema)]
 pub struct Member {
     /// Id of the user.
     pub id: String,
