@@ -44,14 +44,11 @@ impl Cookie {
 
     /// The same for the directory of the address that sets it, if the public URL is not configured: a proxy
     /// may have put the server below a path that only browsers know.
-    pub(super) fn beside_request(self, public_url: &str) -> Self {
-        match public_url {
-            "" => Self {
-                path: String::new(),
-                ..self
-            },
-            _ => self,
+    pub(super) fn beside_request(mut self, public_url: &str) -> Self {
+        if public_url.is_empty() {
+            self.path.clear();
         }
+        self
     }
 
     /// A cookie for the whole host, so that over https no other host of the same domain can set it.

@@ -5,7 +5,6 @@
 //! that they never reach an operation and need no credential. Cookies are never accepted.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
@@ -13,7 +12,7 @@ use axum::http::header::{
     AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, LOCATION, ORIGIN, RETRY_AFTER, VARY,
 };
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn};
 use axum::response::IntoResponse as _;
 use fileshed_core::Timings;
@@ -27,9 +26,6 @@ use super::header::{PREFER, X_FILESHED_PREFER};
 use super::identity::{X_SESSION_ID, X_USER_ID};
 use super::middleware::X_REQUEST_ID;
 use crate::config::{Config, Origin};
-
-/// Time for which a browser may reuse the answer to a preflight request.
-const MAX_AGE: Duration = Timings::STANDARD.http.cors;
 
 /// Lets pages of the listed sites call `routes`.
 pub(super) fn allow(routes: Router<Arc<Server>>, config: &Config) -> Router<Arc<Server>> {
@@ -54,7 +50,27 @@ pub(super) fn allow(routes: Router<Arc<Server>>, config: &Config) -> Router<Arc<
             Method::DELETE,
             Method::OPTIONS,
         ])
-        .allow_headers(taken(config))
+        .allow_headers([
+            AUTHORIZATION,
+            CONTENT_TYPE,
+            X_SESSION_ID,
+            X_USER_ID,
+            TUS_RESUMABLE,
+            UPLOAD_OFFSET,
+            UPLOAD_LENGTH,
+            UPLOAD_METADATA,
+            PREFER,
+            X_FILESHED_PREFER,
+            config.header_user_id.clone(),
+            config.header_user_name.clone(),
+            config.header_user_email.clone(),
+            config.header_user_role.clone(),
+            config.header_user_jwt.clone(),
+            config.header_group_ids.clone(),
+            config.header_group_names.clone(),
+            config.header_chat_id.clone(),
+            config.header_message_id.clone(),
+        ])
         .expose_headers([
             CONTENT_DISPOSITION,
             ETAG,
@@ -66,7 +82,7 @@ pub(super) fn allow(routes: Router<Arc<Server>>, config: &Config) -> Router<Arc<
             UPLOAD_LENGTH,
             UPLOAD_EXPIRES,
         ])
-        .max_age(MAX_AGE);
+        .max_age(Timings::STANDARD.http.cors);
     // The layer would name the methods and headers to every site.
     let unless_foreign = from_fn(move |request: Request, next: Next| {
         let (parts, body) = request.into_parts();
@@ -80,29 +96,4 @@ pub(super) fn allow(routes: Router<Arc<Server>>, config: &Config) -> Router<Arc<
         }
     });
     routes.layer(layer).layer(unless_foreign)
-}
-
-/// Headers with a meaning for this server.
-fn taken(config: &Config) -> Vec<HeaderName> {
-    vec![
-        AUTHORIZATION,
-        CONTENT_TYPE,
-        X_SESSION_ID,
-        X_USER_ID,
-        TUS_RESUMABLE,
-        UPLOAD_OFFSET,
-        UPLOAD_LENGTH,
-        UPLOAD_METADATA,
-        PREFER,
-        X_FILESHED_PREFER,
-        config.header_user_id.clone(),
-        config.header_user_name.clone(),
-        config.header_user_email.clone(),
-        config.header_user_role.clone(),
-        config.header_user_jwt.clone(),
-        config.header_group_ids.clone(),
-        config.header_group_names.clone(),
-        config.header_chat_id.clone(),
-        config.header_message_id.clone(),
-    ]
 }

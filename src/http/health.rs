@@ -101,7 +101,7 @@ struct Counters {
     /// Counts by tool and outcome.
     calls: BTreeMap<(&'static str, &'static str), u64>,
     /// Counts by the mode of the workspace that a path led out of.
-    boundary_violations: BTreeMap<&'static str, u64>,
+    violations: BTreeMap<&'static str, u64>,
     refused: u64,
     /// Failures of all calls, by code.
     failures: BTreeMap<&'static str, u64>,
@@ -116,11 +116,8 @@ impl Metrics {
 
     /// A path led out of a workspace, or to a reserved name.
     pub(super) fn violated(&self, mode: WorkspaceMode) {
-        let mut counters = self.0.lock();
-        *counters
-            .boundary_violations
-            .entry(mode.as_str())
-            .or_default() += 1;
+        let counts = &mut self.0.lock().violations;
+        *counts.entry(mode.as_str()).or_default() += 1;
     }
 
     /// Counts a call without a valid credential.
@@ -147,7 +144,7 @@ impl Metrics {
         });
         let modes = [WorkspaceMode::Shared, WorkspaceMode::Isolated].map(WorkspaceMode::as_str);
         let violations = modes.map(|mode| {
-            let count = counters.boundary_violations.get(mode);
+            let count = counters.violations.get(mode);
             (format!("{{mode=\"{mode}\"}}"), count.copied().unwrap_or(0))
         });
         let refused = [(String::new(), counters.refused)];

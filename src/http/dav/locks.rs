@@ -135,11 +135,7 @@ impl DavLockSystem for DavTree {
             let released = self.at(&path, move |found| {
                 webdav::release_client_lock(&found.zone, &token)
             });
-            released
-                .await
-                .filter(|released| *released)
-                .map(drop)
-                .ok_or(())
+            (released.await == Some(true)).then_some(()).ok_or(())
         })
     }
 

@@ -7,7 +7,7 @@
 //! nothing depends on them. One that is in a zone already is a file like any other.
 
 use std::future;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use axum::body::Bytes;
 use dav_server::fs::{DavDirEntry, DavMetaData, FsError, FsFuture, FsResult};
@@ -196,9 +196,6 @@ pub(super) const LARGEST: usize = 1 << 20;
 const MOST_BYTES: u64 = 16 << 20;
 /// Bytes of memory that a sidecar file takes besides its path and content.
 const OVERHEAD: u32 = 512;
-/// Time for which a sidecar file is kept after it was last read or written.
-const KEPT: Duration = Timings::STANDARD.http.sidecar;
-
 /// The icon of a folder as macOS names it, with the carriage return as it is stored.
 const FOLDER_ICON: &str = "Icon\u{f00d}";
 
@@ -233,7 +230,7 @@ pub(super) fn sidecars() -> Sidecars {
     Cache::builder()
         .max_capacity(MOST_BYTES)
         .weigher(weigh)
-        .time_to_idle(KEPT)
+        .time_to_idle(Timings::STANDARD.http.sidecar)
         .build()
 }
 

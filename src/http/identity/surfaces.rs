@@ -230,8 +230,8 @@ pub(in crate::http) fn is_by_page(request: &Parts) -> bool {
 /// Returns the name of what a person does on the page.
 pub(in crate::http) fn action(request: &Parts) -> Option<&str> {
     let name = header::text(&request.headers, &X_FILESHED_ACTION)?;
-    let is_name = |name: &str| (1..=64).contains(&name.len()) && name.bytes().all(is_plain);
-    Some(name).filter(|name| is_name(name))
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    ((1..=64).contains(&name.len()) && name.bytes().all(is_plain)).then_some(name)
 }
 
 /// Returns the token of the lease that an editor of the page has, as WebDAV has it in its header (RFC 4918,
@@ -240,11 +240,6 @@ pub(in crate::http) fn lock_token(request: &Parts) -> Option<String> {
     let text = header::text(&request.headers, &LOCK_TOKEN)?;
     let token = text.strip_prefix('<')?.strip_suffix('>')?;
     Some(token.to_owned())
-}
-
-/// `true` for what the page makes names of.
-fn is_plain(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'-'
 }
 
 /// Returns the password in a credential of RFC 7617; `None` if it cannot be a personal token.

@@ -61,7 +61,7 @@ impl HttpConnection {
                 written: 0,
                 closing: false,
             }),
-            lines: Mutex::new(RequestLines::new()),
+            lines: Mutex::default(),
             close: Notify::new(),
             clock: clock.clone(),
         })

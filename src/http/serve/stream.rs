@@ -11,7 +11,7 @@ use crate::http::serve::BUFFER_MAX_BYTES;
 pub(crate) struct TargetHasFragment;
 
 /// Follows the bytes of a connection from request to request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct RequestLines {
     position: StreamPosition,
     line: PartialLine,
@@ -21,9 +21,10 @@ pub(super) struct RequestLines {
     unread: Vec<u8>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum StreamPosition {
     /// Before a request, or in its first line; empty lines are skipped.
+    #[default]
     Before,
     /// In the fields of a head.
     Fields,
@@ -52,15 +53,6 @@ struct PartialLine {
 }
 
 impl RequestLines {
-    pub(super) fn new() -> Self {
-        Self {
-            position: StreamPosition::Before,
-            line: PartialLine::default(),
-            has_fragment: false,
-            unread: Vec::new(),
-        }
-    }
-
     /// Takes bytes that came in.
     pub(super) fn read(&mut self, mut bytes: &[u8]) {
         while let Some((&byte, rest)) = bytes.split_first() {
@@ -159,7 +151,7 @@ mod tests {
 
     /// The answers for requests with bodies of these lengths, in pieces of so many bytes.
     fn fragments(stream: &str, lengths: &[Option<u64>], piece: usize) -> Vec<bool> {
-        let mut lines = RequestLines::new();
+        let mut lines = RequestLines::default();
         let mut pieces = stream.as_bytes().chunks(piece);
         let mut found = Vec::new();
         for length in lengths {

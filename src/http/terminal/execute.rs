@@ -87,9 +87,7 @@ impl ProcessAnswer {
             next_offset: output.next_offset,
         })
     }
-}
 
-impl ProcessAnswer {
     /// Returns the fields that the caller that started the process cannot know: without handles for further
     /// calls, if the process ended while the caller waited, and the answer has all of its output.
     fn news(self, waited: bool) -> Value {

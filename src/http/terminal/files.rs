@@ -1,7 +1,6 @@
 //! Files of the tree for people: display, comparison, archives and links.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use axum::response::Response;
 use base64::Engine as _;
@@ -102,9 +101,6 @@ const REFERENCES_MAX: u64 = 8 * MEBIBYTE;
 /// Types of files that a page may have in it.
 const EMBEDDED: &str = "image/ text/css text/javascript font/ audio/ video/";
 
-/// Lifetime of a link.
-const AGE: Duration = Timings::STANDARD.http.terminal_link;
-
 /// Input of an upload link.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct UploadLinkRequest {
@@ -130,8 +126,9 @@ pub(super) fn download_link(view: CallerView<'_>, request: &PathRequest) -> Resu
 
 fn link(view: CallerView<'_>, found: &Resolved<'_>, purpose: Purpose) -> Result<Value, Error> {
     let transfer = &view.core.transfer;
+    let age = Timings::STANDARD.http.terminal_link;
     let terms = LinkTerms::default();
-    let link = transfer.create_link(&found.zone, &found.path, purpose, AGE, &terms);
+    let link = transfer.create_link(&found.zone, &found.path, purpose, age, &terms);
     let url = link.map_err(|error| found.explain(error))?.url;
     Ok(json!({"url": url}))
 }

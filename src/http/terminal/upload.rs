@@ -1,7 +1,6 @@
 //! `POST /files/upload`: a file that a person or a program sends, or one from a URL.
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::time::Duration;
 
 use axum::Json;
 use axum::http::header::CONTENT_TYPE;
@@ -169,9 +168,6 @@ fn nearest(zone: &Zone<'_>, directory: &ZonePath, sent: &str) -> Option<String> 
     Some(portable_name(sent)).filter(|name| !is_there && name != sent)
 }
 
-/// Most time between the listing and the file: a proxy collects the whole file first.
-const PATIENCE: Duration = Timings::STANDARD.http.message_box;
-
 /// Path of the endpoint that lists directories.
 const LIST: &str = "/files/list";
 
@@ -217,7 +213,9 @@ impl Listings {
         let cache = Cache::builder().max_capacity(LISTINGS);
         Self {
             hasher: RandomState::new(),
-            listed: cache.time_to_live(PATIENCE).build(),
+            listed: cache
+                .time_to_live(Timings::STANDARD.http.message_box)
+                .build(),
         }
     }
 

@@ -18,9 +18,6 @@ use crate::http::{Server, pool, timer};
 
 /// Most bytes of output that are read for a stream at once.
 const PIECE_BYTES: u64 = 64 * 1024;
-/// Time that a stream waits for a notification before it reads the output anyway.
-const NEWS: Duration = Timings::STANDARD.http.news;
-
 /// A change of a process that a call waits for.
 pub(in crate::http) struct Awaited {
     pub(in crate::http) process: Arc<Process>,
@@ -127,7 +124,7 @@ async fn next_output(
         let more = Awaited {
             process: Arc::clone(process),
             seen: offset,
-            patience: NEWS,
+            patience: Timings::STANDARD.http.news,
         };
         more.happened(clock).await;
     }
