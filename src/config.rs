@@ -145,14 +145,12 @@ names! {
 
 impl Config {
     /// Returns `true` if sessions and tokens of Open WebUI are accepted.
-    #[must_use]
-    pub fn takes_sessions(&self) -> bool {
+    pub(crate) fn takes_sessions(&self) -> bool {
         !self.openwebui_api_url.is_empty() || self.webui_secret_key.is_some()
     }
 
     /// Returns `true` if callers have to say who they are.
-    #[must_use]
-    pub fn asks_who_calls(&self) -> bool {
+    pub(crate) fn asks_who_calls(&self) -> bool {
         !self.api_keys.is_empty()
             || !self.terminal_api_keys.is_empty()
             || self.takes_sessions()
@@ -160,8 +158,7 @@ impl Config {
     }
 
     /// `true` if a service key can be guessed.
-    #[must_use]
-    pub fn has_weak_key(&self) -> bool {
+    pub(crate) fn has_weak_key(&self) -> bool {
         let mut keys = self.api_keys.iter().chain(&self.terminal_api_keys);
         keys.any(|key| key.reveal() != AUTO && is_weak(key.reveal()))
     }
@@ -286,8 +283,7 @@ fn needs_tls(url: &PublicUrl) -> bool {
 }
 
 /// Returns where programs on this machine reach a server that listens at `address`.
-#[must_use]
-pub fn local_address(mut address: SocketAddr) -> SocketAddr {
+pub(crate) fn local_address(mut address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() {
         address.set_ip(Ipv4Addr::LOCALHOST.into());
     }

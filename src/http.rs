@@ -4,6 +4,7 @@
 //! arguments, the work runs on the blocking pool, and [`envelope`] writes the response. Surfaces only
 //! decode requests and render responses. No header is passed to the modules below this one.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use axum::Router;
@@ -25,7 +26,7 @@ mod cookie;
 mod cors;
 mod dav;
 mod documents;
-pub mod envelope;
+mod envelope;
 mod files;
 pub mod fs;
 #[cfg(fuzzing)]
@@ -52,7 +53,8 @@ mod words;
 use admission::Admission;
 pub use mcp::McpToolset;
 pub use mcp::stdio::serve as serve_person;
-pub use middleware::with_causes;
+pub(crate) use middleware::with_causes;
+use pool::PanicError;
 pub use seal::Seal;
 pub use serve::{ServeOptions, ServingEvent, ShutdownSignal, serve};
 use terminal::Listings;
@@ -140,7 +142,9 @@ pub(crate) fn router(
         .route("/metrics", get(health::metrics))
         .fallback(route::unknown)
         .method_not_allowed_fallback(route::wrong_method)
-        .layer(CatchPanicLayer::custom(route::panicked))
+        .layer(CatchPanicLayer::custom(|payload: Box<dyn Any + Send>| {
+            envelope::failure(PanicError::of(&*payload))
+        }))
         .layer(from_fn(middleware::limit_headers));
     let logger = from_fn_with_state(Arc::clone(&server), middleware::log_request);
     cors::allow(routes, config).layer(logger).with_state(server)

@@ -19,7 +19,7 @@ mod account;
 mod breaker;
 mod chat;
 mod chat_host;
-pub mod client;
+pub(crate) mod client;
 mod error;
 mod file;
 pub mod health;
@@ -28,16 +28,17 @@ pub mod register;
 mod status;
 mod upload_notice;
 
-pub use account::{Account, presentable, role};
+use account::Account;
+pub(crate) use account::{presentable, role};
 use client::OpenWebUiClient;
-pub use error::OpenWebUiError;
+use error::OpenWebUiError;
 
 /// Entries of each cache: callers, groups and credentials.
 const REMEMBERED: u64 = 10_000;
 
 /// A connection to one Open WebUI.
 #[derive(Debug)]
-pub struct OpenWebUi {
+pub(crate) struct OpenWebUi {
     client: OpenWebUiClient,
     /// Address at which people reach it; empty if nobody said it.
     public: PublicUrl,
@@ -79,8 +80,7 @@ impl<'a> ApiCredential<'a> {
 
 impl OpenWebUi {
     /// The connection that `config` describes, if it describes one.
-    #[must_use]
-    pub fn new(config: &Config, clock: &Clock) -> Option<Self> {
+    pub(crate) fn new(config: &Config, clock: &Clock) -> Option<Self> {
         if config.openwebui_api_url.is_empty() {
             return None;
         }

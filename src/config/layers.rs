@@ -60,16 +60,14 @@ impl Effective {
     }
 
     /// Returns the source of a setting.
-    #[must_use]
-    pub fn source(&self, setting: &Setting) -> &str {
+    fn source(&self, setting: &Setting) -> &str {
         let source = self.sources.get(setting.key);
         source.map_or("default", String::as_str)
     }
 
     /// Returns the effective values as a TOML file that reproduces them, each with its source. Masked
     /// secrets and settings without a value are comments.
-    #[must_use]
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         SETTINGS
             .iter()
             .map(|setting| {
@@ -87,8 +85,7 @@ impl Effective {
     }
 
     /// Returns `true` if a secret is set.
-    #[must_use]
-    pub fn has_secrets(&self) -> bool {
+    pub(crate) fn has_secrets(&self) -> bool {
         let mut secrets = SETTINGS.iter().filter(|setting| setting.secret);
         secrets.any(|setting| setting.shown(&self.config).contains(Secret::MASK))
     }

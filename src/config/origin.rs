@@ -11,8 +11,7 @@ pub struct Origin(String);
 
 impl Origin {
     /// The text that browsers send.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }

@@ -67,8 +67,7 @@ diagnostics! {
 }
 
 /// The answer of an operation.
-#[must_use]
-pub fn answer(result: Result<Reply<Value>, Error>) -> Response {
+pub(super) fn answer(result: Result<Reply<Value>, Error>) -> Response {
     match result {
         Ok(reply) => Json(SuccessEnvelope::new(reply.data, reply.message)).into_response(),
         Err(error) => failure(error),
@@ -80,8 +79,7 @@ pub fn answer(result: Result<Reply<Value>, Error>) -> Response {
 pub(super) struct FailureForm(pub(super) fn(&Error, &str) -> Value);
 
 /// An answer that says what went wrong.
-#[must_use]
-pub fn failure(error: impl Into<Error>) -> Response {
+pub(super) fn failure(error: impl Into<Error>) -> Response {
     let error = error.into();
     let status = status(&error);
     (status, Extension(FailureExtension(Arc::new(error)))).into_response()

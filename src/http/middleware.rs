@@ -221,8 +221,7 @@ impl Drop for RequestLog {
 }
 
 /// Returns the text of a failure with all its causes, for logs and administrators only.
-#[must_use]
-pub fn with_causes(error: &dyn std::error::Error) -> String {
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -1,7 +1,5 @@
 //! Addresses at which there is nothing, and methods that an address does not take.
 
-use std::any::Any;
-
 use axum::extract::OriginalUri;
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
@@ -10,7 +8,6 @@ use fileshed_core::diagnostics;
 use fileshed_core::nearest::nearest;
 
 use super::envelope;
-use super::pool::PanicError;
 use crate::ops::{self, OPERATIONS};
 
 /// There is nothing at this address.
@@ -76,15 +73,6 @@ pub(super) fn asked_path(request: &Parts) -> &str {
         Some(whole) => whole.path(),
         None => request.uri.path(),
     }
-}
-
-/// A handler that panicked.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the layer hands over the payload"
-)]
-pub(super) fn panicked(payload: Box<dyn Any + Send>) -> Response {
-    envelope::failure(PanicError::of(&*payload))
 }
 
 diagnostics! {

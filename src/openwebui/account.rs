@@ -21,16 +21,15 @@ use super::{ApiCredential, OpenWebUi, OpenWebUiError};
 
 /// Somebody whom Open WebUI knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Account {
+pub(crate) struct Account {
     /// The user, as Open WebUI describes them.
-    pub principal: Principal,
+    pub(crate) principal: Principal,
     /// `true` until an administrator activates the account.
-    pub is_pending: bool,
+    pub(crate) is_pending: bool,
 }
 
 /// The role that Open WebUI calls so; none for one who waits for an administrator.
-#[must_use]
-pub fn role(text: &str) -> Option<Role> {
+pub(crate) fn role(text: &str) -> Option<Role> {
     match text {
         "pending" => None,
         "admin" => Some(Role::Admin),
@@ -39,8 +38,7 @@ pub fn role(text: &str) -> Option<Role> {
 }
 
 /// Returns a name or mail address if it may be used in a commit, otherwise `None`.
-#[must_use]
-pub fn presentable(text: String) -> Option<String> {
+pub(crate) fn presentable(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty() && is_short_text(text))
 }
 

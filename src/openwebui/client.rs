@@ -47,26 +47,22 @@ pub enum CallError {
 
 impl CallError {
     /// A refusal without a word.
-    #[must_use]
-    pub fn status(status: u16) -> Self {
+    pub(crate) fn status(status: u16) -> Self {
         Self::Status(status, Value::Null)
     }
 
     /// Returns `true` if the same call may succeed later.
-    #[must_use]
-    pub fn passes(&self) -> bool {
+    pub(crate) fn passes(&self) -> bool {
         matches!(self, Self::Silent(_) | Self::Paused)
     }
 
     /// Seconds after which it is worth trying.
-    #[must_use]
-    pub fn retry_after(&self) -> Option<u64> {
+    pub(crate) fn retry_after(&self) -> Option<u64> {
         self.passes().then_some(TIMINGS.breaker.as_secs())
     }
 
     /// Returns `true` if Open WebUI says that there is no such thing for the caller.
-    #[must_use]
-    pub fn is_absence(&self) -> bool {
+    pub(crate) fn is_absence(&self) -> bool {
         // It answers 401 where others answer 403 or 404.
         matches!(self, Self::Status(400 | 401 | 403 | 404, _))
     }
@@ -75,7 +71,7 @@ impl CallError {
 /// A client of one Open WebUI. Clones share its connections and its circuit breaker; an empty key
 /// sends no credential.
 #[derive(Clone, Debug)]
-pub struct OpenWebUiClient {
+pub(crate) struct OpenWebUiClient {
     agent: Agent,
     base: String,
     pub(super) clock: Clock,
@@ -85,14 +81,12 @@ pub struct OpenWebUiClient {
 
 impl OpenWebUiClient {
     /// Calls the server at `base`, an address without a slash at its end.
-    #[must_use]
-    pub fn new(base: &str) -> Self {
+    pub(crate) fn new(base: &str) -> Self {
         Self::timed(base, &Clock::SYSTEM, &TIMINGS)
     }
 
     /// The same, by this clock, and with these times.
-    #[must_use]
-    pub fn timed(base: &str, clock: &Clock, timings: &OpenWebUiTimings) -> Self {
+    pub(crate) fn timed(base: &str, clock: &Clock, timings: &OpenWebUiTimings) -> Self {
         Self {
             agent: agent(),
             base: base.to_owned(),
@@ -103,32 +97,31 @@ impl OpenWebUiClient {
     }
 
     /// Sets the time limit of a small call.
-    #[must_use]
-    pub fn within(mut self, call: Duration) -> Self {
+    pub(crate) fn within(mut self, call: Duration) -> Self {
         self.timings.call = call;
         self
     }
 
     /// `GET`, once more if the request did not arrive.
-    pub fn get<T: DeserializeOwned>(&self, key: &str, path: &str) -> Result<T, CallError> {
+    pub(crate) fn get<T: DeserializeOwned>(&self, key: &str, path: &str) -> Result<T, CallError> {
         read(self.ask(key, path, self.timings.call)?)
     }
 
     /// Returns the version of Open WebUI, as it says itself.
-    pub fn version(&self) -> Result<String, CallError> {
+    pub(crate) fn version(&self) -> Result<String, CallError> {
         let answer: Value = self.get("", "/api/version")?;
         let version = answer["version"].as_str().map(str::to_owned);
         version.ok_or(CallError::Unreadable(None))
     }
 
     /// `GET` of the bytes at `path`.
-    pub fn bytes(&self, key: &str, path: &str) -> Result<impl Read + use<>, CallError> {
+    pub(crate) fn bytes(&self, key: &str, path: &str) -> Result<impl Read + use<>, CallError> {
         let response = self.ask(key, path, self.timings.transfer)?;
         Ok(response.into_body().into_reader())
     }
 
     /// `POST` of a JSON message.
-    pub fn post<T: DeserializeOwned>(
+    pub(crate) fn post<T: DeserializeOwned>(
         &self,
         key: &str,
         path: &str,
@@ -141,7 +134,7 @@ impl OpenWebUiClient {
     }
 
     /// Sends a body that is read from somewhere, `size` bytes long.
-    pub fn upload<T: DeserializeOwned>(
+    pub(crate) fn upload<T: DeserializeOwned>(
         &self,
         key: &str,
         path: &str,
@@ -158,7 +151,7 @@ impl OpenWebUiClient {
     }
 
     /// `DELETE`.
-    pub fn delete(&self, key: &str, path: &str) -> Result<(), CallError> {
+    pub(crate) fn delete(&self, key: &str, path: &str) -> Result<(), CallError> {
         let request = self.request(Method::DELETE, key, path);
         self.send(request, (), self.timings.call, |_| false)
             .map(drop)
@@ -237,8 +230,7 @@ impl OpenWebUiClient {
 }
 
 /// Makes a client of HTTP with time limits, without redirects and proxies.
-#[must_use]
-pub fn agent() -> Agent {
+pub(crate) fn agent() -> Agent {
     let config = Agent::config_builder();
     // An authority of one's own is in the system's list, or nowhere.
     #[cfg(feature = "tls")]
@@ -261,8 +253,7 @@ pub fn agent() -> Agent {
 }
 
 /// A text as one segment of a path; nothing that would be read as another path.
-#[must_use]
-pub fn segment(text: &str) -> Option<String> {
+pub(crate) fn segment(text: &str) -> Option<String> {
     let dots = text.chars().all(|character| character == '.');
     (!dots).then(|| utf8_percent_encode(text, SEGMENT).to_string())
 }

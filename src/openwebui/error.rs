@@ -11,7 +11,7 @@ use super::client::CallError;
 diagnostics! {
     /// Failures of requests to Open WebUI.
     #[derive(Debug, thiserror::Error)]
-    pub enum OpenWebUiError {
+    pub(crate) enum OpenWebUiError {
         /// It does not answer.
         #[error("Open WebUI does not answer, so the server cannot get {0} now")]
         Away(what: &'static str = "the file", #[source] cause: CallError = CallError::Paused) => {
@@ -116,8 +116,7 @@ fn reason(error: &CallError) -> &'static str {
 
 impl OpenWebUiError {
     /// A failed call for `what`.
-    #[must_use]
-    pub fn of(what: &'static str, error: CallError) -> Self {
+    pub(crate) fn of(what: &'static str, error: CallError) -> Self {
         Self::unless_away(what, error, |error| Self::Refused(what, error))
     }
 

@@ -297,7 +297,7 @@ mod tests {
             let record = json!({"id": "f", "user_id": "u", "filename": "n",
                 "meta": {"content_type": content_type, "size": 1}});
             let record: Record = serde_json::from_value(record).expect("a record");
-            let item = record.entry("f");
+            let item = record.entry();
             ["type", "url", "content_type"]
                 .map(|name| item[name].as_str().unwrap_or("?").to_owned())
         };
