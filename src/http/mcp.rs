@@ -22,7 +22,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::admission::PermitSlot;
 use super::call::{Call, ServerRequest, Surface};
-use super::identity::Accepts;
+use super::identity::{Accepts, IdentityError};
 use super::middleware::{CallOutcome, RequestId};
 use super::peer::{self, CallRoute};
 use super::response_body::HeldBody;
@@ -108,7 +108,10 @@ fn answers(parts: &Parts) -> Answers {
 /// Returns `true` if a gateway sends a valid key, but names no user.
 fn names_nobody(server: &Server, parts: &Parts) -> bool {
     let read = server.authenticator.read(parts, SURFACE.accepts);
-    read.is_err_and(|error| error.is_of_gateway())
+    matches!(
+        read,
+        Err(IdentityError::NoUser { .. } | IdentityError::Unsigned { .. })
+    )
 }
 
 /// Answers a request that names no user. Open WebUI sends such requests when an administrator connects a
@@ -147,16 +150,11 @@ async fn run(
         Ok(message) => message,
         Err(refusal) => return Ok(refusal),
     };
-    let Call {
-        server,
-        mut caller,
-        parts,
-        ..
-    } = call;
     let mut _starting = None;
     if let Some(r#use) = tools::processes_of(toolset, &message) {
-        let request = (&parts, text.as_slice());
-        match peer::destination(&server, &mut caller, r#use, request, admitted).await? {
+        let request = (&call.parts, text.as_slice());
+        let (server, caller) = (&call.server, &mut call.caller);
+        match peer::destination(server, caller, r#use, request, admitted).await? {
             CallRoute::Answered(response) => return Ok(response),
             CallRoute::Here(permit, starting) => (admitted, _starting) = (permit, starting),
         }
@@ -166,27 +164,28 @@ async fn run(
     if let Some(uris) = message.awaited_resources() {
         // A listener gives its permit back, so that other calls can proceed.
         admitted = None;
-        let looker = (Arc::clone(&server), caller.clone());
+        let looker = (Arc::clone(&call.server), call.caller.clone());
         let accepted = Watched::accepted(&uris);
         listener = Some((accepted, Subscriber::begin(looker, uris).await));
     }
     let permit = PermitSlot::new(Mutex::new(admitted));
     // The permit alone has the place from here on: a copy would keep it as long as a stream lasts.
-    caller.place = CallSlot::default();
-    let id = parts.extensions.get::<RequestId>();
+    call.caller.place = CallSlot::default();
+    let id = call.parts.extensions.get::<RequestId>();
     let call_context = CallContext {
-        caller,
+        caller: call.caller,
         id: id.map_or_else(String::new, |id| id.0.clone()),
         bytes: text.len() as u64,
         permit: permit.clone(),
         outcome: outcome.clone(),
         ..CallContext::default()
     };
-    let handler = McpHandler::new(server, toolset, Requester::Caller(Box::new(call_context)));
+    let requester = Requester::Caller(Box::new(call_context));
+    let handler = McpHandler::new(call.server, toolset, requester);
     if let Some((uris, listener)) = listener {
         handler.begun.keep(uris, listener);
     }
-    Ok(handled(handler, &parts, text, permit).await)
+    Ok(handled(handler, &call.parts, text, permit).await)
 }
 
 /// Has the protocol answer a message. The credential was looked at before, and with it `Host` and

@@ -45,12 +45,6 @@ const CONNECTIONS_MAX: u64 = 2048;
 /// Connections that are reserved for requests of the server's state.
 const RESERVE: u64 = 16;
 
-/// Returns the most connections of a process that may have so many descriptors: half of them, because
-/// calls need some, too.
-fn most_connections(descriptors: u64) -> u64 {
-    (descriptors / 2).clamp(8, CONNECTIONS_MAX)
-}
-
 /// The signals that ask the server to stop. Before [`ShutdownSignal::listen`], each ends the process.
 pub struct ShutdownSignal {
     terminate: Signal,
@@ -115,7 +109,8 @@ pub async fn serve(
 ) -> std::io::Result<()> {
     // Tells every connection when to end.
     let (connections, _) = watch::channel(false);
-    let most = most_connections(serving.descriptors);
+    // Half of the descriptors, because calls need some, too.
+    let most = (serving.descriptors / 2).clamp(8, CONNECTIONS_MAX);
     let places = Shares::dynamic(most - most.div_ceil(RESERVE));
     let (clock, timings) = (serving.limiter.clock().clone(), serving.http);
     let table = ConnectionTable::new(most as usize, &clock, &timings);

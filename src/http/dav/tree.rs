@@ -250,14 +250,9 @@ impl DavFileSystem for DavTree {
                 StatusCode::INSUFFICIENT_STORAGE
             };
             let done = wanted.into_iter();
-            let done = done.map(|(_, property)| {
-                (
-                    status,
-                    DavProp {
-                        xml: None,
-                        ..property
-                    },
-                )
+            let done = done.map(|(_, mut property)| {
+                property.xml = None;
+                (status, property)
             });
             Ok(done.collect())
         })

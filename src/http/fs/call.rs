@@ -187,10 +187,8 @@ async fn report(server: &Arc<Server>, parts: &Parts) -> Result<Response, Error> 
         caller => {
             let report = call::run(&server.core, caller?, (), move |view, ()| {
                 view.core.store.expect_active(view.caller)?;
-                Ok(view
-                    .core
-                    .admin
-                    .workspace_report(view.caller, &scope.workspace))
+                let admin = &view.core.admin;
+                Ok(admin.workspace_report(view.caller, &scope.workspace))
             });
             report.await?.0?
         }

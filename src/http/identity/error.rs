@@ -235,13 +235,6 @@ fn once(header: &HeaderName) -> String {
     format!("send `{header}` once, as a short text, or leave it out")
 }
 
-impl IdentityError {
-    /// Returns `true` if the service key is right, and only the user is missing.
-    pub(in crate::http) fn is_of_gateway(&self) -> bool {
-        matches!(self, Self::NoUser { .. } | Self::Unsigned { .. })
-    }
-}
-
 impl AcceptedCredentials {
     fn hint(self) -> String {
         let mut hint = "send one header `Authorization: Bearer <token>`; ".to_owned();

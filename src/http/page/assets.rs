@@ -116,11 +116,8 @@ impl PageAssets {
         }
         let version = hex::encode(&digest.finalize()[..8]);
         let documents = Language::all().map(|language| {
-            let document = document_of(language, &version);
-            (
-                language.tag(),
-                PackedFile::new("index.html", document.into()),
-            )
+            let document = document_of(language, &version).into();
+            (language.tag(), PackedFile::new("index.html", document))
         });
         Self {
             documents: documents.collect(),

@@ -33,10 +33,8 @@ pub(super) fn details(view: CallerView<'_>, query: &FileQuery) -> Result<Value, 
         json!({"at": at.to_string(), "author": (!entry.is_own).then_some(&change.author)})
     });
     let members = zone.group().map(|group| store.members(group)).transpose()?;
-    let own = caller
-        .user
-        .as_ref()
-        .map_or("", fileshed_core::UserId::as_str);
+    let own = caller.user.as_ref();
+    let own = own.map_or("", fileshed_core::UserId::as_str);
     // The caller has no name here.
     let holders = changes::holders(&zone, &path)?.into_iter();
     let holders = holders.map(|holder| {

@@ -73,10 +73,8 @@ pub(super) fn directory(view: CallerView<'_>, query: &FileQuery) -> Result<PageD
 
 fn row(entry: ListedEntry, members: Option<&Membership>, user: Option<&str>) -> Option<PageEntry> {
     let is_directory = entry.found.kind == Kind::Directory;
-    let own = entry
-        .owner
-        .as_ref()
-        .is_some_and(|(owner, _)| user == Some(owner));
+    let own = entry.owner.as_ref();
+    let own = own.is_some_and(|(owner, _)| user == Some(owner));
     Some(PageEntry {
         name: entry.found.path.name()?.to_owned(),
         kind: entry.found.kind.entry_type(),
@@ -102,10 +100,8 @@ pub(super) struct UploadsQuery {
 /// `GET /page/uploads`: some of the conversations, those in which something came or went last first, and
 /// where the next ones begin.
 pub(super) fn uploads(view: CallerView<'_>, query: &UploadsQuery) -> Result<Value, Error> {
-    let page = view
-        .core
-        .store
-        .chats_with_uploads(view.caller, query.from)?;
+    let store = &view.core.store;
+    let page = store.chats_with_uploads(view.caller, query.from)?;
     let chats = page.chats.into_iter().map(|uploads| {
         // The id is what every other request takes as `chat`; the title is Open WebUI's.
         let mut chat = json!({"chat": uploads.chat.as_str()});

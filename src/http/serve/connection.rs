@@ -302,10 +302,8 @@ impl ConnectionTable {
     /// Returns the time for which no connection has had a request under way.
     pub(super) fn rested(&self) -> Duration {
         let open = self.open.lock();
-        let each = open
-            .connections
-            .values()
-            .map(|connection| connection.rested());
+        let connections = open.connections.values();
+        let each = connections.map(|connection| connection.rested());
         each.chain([self.clock.elapsed(open.last_removed)])
             .min()
             .unwrap_or_default()

@@ -42,7 +42,8 @@ struct TextLines {
 
 /// `GET /files/read`
 pub(super) fn read(view: CallerView<'_>, request: &Request) -> Result<ToolContent, Error> {
-    let limit = view.core.store.settings.max_output_absolute;
+    let settings = &view.core.store.settings;
+    let limit = settings.max_output_absolute;
     let range = line_range(request, limit)?;
     let file = view.resolve("path", &request.path)?;
     let entry = file.file()?;
@@ -50,12 +51,7 @@ pub(super) fn read(view: CallerView<'_>, request: &Request) -> Result<ToolConten
         return raw(&file, &entry);
     }
     let kind = kind(&entry);
-    let mut prefixes = view
-        .core
-        .store
-        .settings
-        .terminal_binary_mime_prefixes
-        .iter();
+    let mut prefixes = settings.terminal_binary_mime_prefixes.iter();
     let is_sent_raw = prefixes.any(|prefix| prefix.is_of(kind));
     let document = match recognised_text(&view.core.runs, &file.zone, &entry) {
         // No program here reads it.

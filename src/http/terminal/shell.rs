@@ -126,11 +126,8 @@ async fn address_elsewhere<'a>(
     extensions: &Extensions,
     id: &str,
 ) -> Result<Option<(&'a Seal, String)>, Error> {
-    let Some(seal) = server
-        .seal
-        .as_ref()
-        .filter(|_| !peer::was_sent_on(extensions))
-    else {
+    let seal = server.seal.as_ref();
+    let Some(seal) = seal.filter(|_| !peer::was_sent_on(extensions)) else {
         return Ok(None);
     };
     // The client is not authenticated yet, so the lookup needs a handshake permit.

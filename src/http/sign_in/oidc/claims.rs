@@ -83,11 +83,10 @@ pub(super) fn verify(
             Err(JwtError::Signature)
         }
     });
-    let claims = match checked {
-        Ok(claims) => claims,
-        Err(JwtError::Signature) if !is_known => return Err(IdTokenError::UnknownKey),
-        Err(error) => return Err(IdTokenError::Token(error)),
-    };
+    let claims = checked.map_err(|error| match error {
+        JwtError::Signature if !is_known => IdTokenError::UnknownKey,
+        error => IdTokenError::Token(error),
+    })?;
     let has_number = |name| claims.get(name).is_some_and(Value::is_number);
     let text = |name| claims.get(name).and_then(Value::as_str);
     let is_for_us = match claims.get("aud") {
