@@ -62,17 +62,23 @@ impl Language {
         Self(&LazyLock::force(&WORDS)[0])
     }
 
-    /// Returns the first one that a browser asks for and that the server has.
+    /// Returns the one of those that the server has that a browser prefers: the highest weight above 0, and
+    /// of equal ones the first (RFC 9110, section 12.5.4).
     pub(super) fn of(headers: &HeaderMap) -> Self {
-        let asked = headers
-            .get(ACCEPT_LANGUAGE)
-            .and_then(|asked| asked.to_str().ok());
-        let tags = asked.unwrap_or_default().split(',');
-        let mut known = tags.filter_map(|tag| {
-            let primary = tag.trim().split(['-', ';']).next()?;
-            Self::all().find(|language| primary.eq_ignore_ascii_case(language.tag()))
-        });
-        known.next().unwrap_or_else(Self::english)
+        let asked = headers.get_all(ACCEPT_LANGUAGE).into_iter();
+        let asked = asked.filter_map(|asked| asked.to_str().ok());
+        let (mut best, mut most) = (Self::english(), 0.0);
+        for range in asked.flat_map(|asked| asked.split(',')) {
+            let (tag, weight) = range.split_once(';').unwrap_or((range, "q=1"));
+            let primary = tag.trim().split('-').next().unwrap_or_default();
+            let weight = weight.trim_matches(['q', 'Q', '=', ' ', '\t']);
+            let weight: f32 = weight.parse().unwrap_or(0.0);
+            let known = Self::all().find(|language| primary.eq_ignore_ascii_case(language.tag()));
+            if let Some(language) = known.filter(|_| weight > most) {
+                (best, most) = (language, weight);
+            }
+        }
+        best
     }
 
     /// Returns its tag, as `en`.
@@ -118,12 +124,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_browser_gets_the_first_language_that_is_there() {
+    fn a_browser_gets_the_language_that_it_prefers() {
         for (asked, expected) in [
             ("de-DE,de;q=0.9,en;q=0.8", "de"),
             ("fr, EN-gb;q=0.9, de;q=0.8", "en"),
             ("den, fr", "en"),
             ("DE;q=0.5", "de"),
+            ("de;q=0, en", "en"),
+            ("de; q=0.000", "en"),
+            ("en;q=0, de;q=0.1", "de"),
+            ("de;q=0.5, en", "en"),
+            ("en;q=0.5, de;q=0.5", "en"),
+            ("de;q=many", "en"),
             ("", "en"),
         ] {
             let asked = HeaderValue::from_static(asked);

@@ -186,6 +186,9 @@ fn the_page_is_in_the_language_of_the_browser() {
         ("de-DE,de", "de", "Abbrechen"),
         ("fr,en", "en", "Cancel"),
         ("fr", "en", "Cancel"),
+        ("de;q=0, en", "en", "Cancel"),
+        ("de;q=0.2, en;q=0.1", "de", "Abbrechen"),
+        ("de;q=0.1, en;q=0.2", "en", "Cancel"),
     ] {
         let browser = app.client().header("Accept", "text/html");
         let page = browser.header("Accept-Language", asked).get("/");
