@@ -38,6 +38,7 @@ use super::files::modified;
 use super::identity::Accepts;
 use super::response_body::{HeldBody, trusted};
 use super::route::{self, RouteError};
+use super::words::Language;
 use super::{Server, header, pool};
 use crate::config::Config;
 use node::{SidecarPlace, Sidecars};
@@ -311,6 +312,7 @@ pub(super) async fn options_of_root(State(server): State<Arc<Server>>) -> Respon
 async fn get(mut call: Call, path: ViewPath) -> Result<Response, Error> {
     let transfer_permit = call.transfer_permit(None).await?;
     let (server, address) = (Arc::clone(&call.server), call.parts.uri.path().to_owned());
+    let language = Language::of(&call.parts.headers);
     call.caller = path.opener(&call.caller);
     let found = call.look(move |view| {
         let path = request::found(view, path);
@@ -321,7 +323,7 @@ async fn get(mut call: Call, path: ViewPath) -> Result<Response, Error> {
         }
         if view.is_directory("path", &path)? {
             let nodes = node::list(view, path)?;
-            return Ok(Err(listing::page(&address, &nodes)));
+            return Ok(Err(listing::page(language, &address, &nodes)));
         }
         let found = view.resolve_path("path", path)?;
         let entry = found.file()?;

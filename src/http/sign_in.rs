@@ -12,7 +12,7 @@ use axum::extract::{Path, State};
 use axum::http::header::{AUTHORIZATION, LOCATION, REFERRER_POLICY, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use fileshed_core::link::LinkError;
@@ -222,32 +222,26 @@ fn with_session(server: &Server, response: Response, secret: &Secret) -> Respons
 }
 
 /// Leads a browser that has signed in to the page, or shows why it has not.
-fn lead_to_page(server: &Server, signed_in: Result<Secret, Error>) -> Response {
+fn lead_to_page(
+    server: &Server,
+    headers: &HeaderMap,
+    signed_in: Result<Secret, Error>,
+) -> Response {
     match signed_in {
         Ok(session) => {
             let response = (StatusCode::SEE_OTHER, [(LOCATION, PAGE)]).into_response();
             with_session(server, response, &session)
         }
-        Err(error) => PageError(error).into_response(),
+        Err(error) => refused(headers, error),
     }
 }
 
-/// A failure that a person is shown as a page.
-struct PageError(Error);
-
-impl<E: Into<Error>> From<E> for PageError {
-    fn from(error: E) -> Self {
-        Self(error.into())
-    }
-}
-
-impl IntoResponse for PageError {
-    fn into_response(self) -> Response {
-        if envelope::is_ours(self.0.code()) {
-            envelope::failure(self.0)
-        } else {
-            show_refusal(Language::english(), &self.0)
-        }
+/// A failure as a page in the language of the browser.
+fn refused(headers: &HeaderMap, error: Error) -> Response {
+    if envelope::is_ours(error.code()) {
+        envelope::failure(error)
+    } else {
+        show_refusal(Language::of(headers), &error)
     }
 }
 
@@ -299,12 +293,18 @@ async fn show_link(
     State(server): State<Arc<Server>>,
     Path(secret): Path<String>,
     headers: HeaderMap,
-) -> Result<Response, PageError> {
-    expect_users(&server)?;
-    let found = look_up(&server, move |core| {
-        core.admin.look_at_sign_in_link(&secret)
-    });
-    Ok(button(Language::of(&headers), &expected(found.await?)?))
+) -> Response {
+    let found = async {
+        expect_users(&server)?;
+        look_up(&server, move |core| {
+            expected(core.admin.look_at_sign_in_link(&secret)?)
+        })
+        .await
+    };
+    match found.await {
+        Ok(principal) => button(Language::of(&headers), &principal),
+        Err(error) => refused(&headers, error),
+    }
 }
 
 /// `POST /page/sign-in/<secret>`: signs in, once.
@@ -320,7 +320,7 @@ async fn open_link(Path(secret): Path<String>, request: ServerRequest) -> Respon
         })
         .await
     };
-    lead_to_page(&server, signed_in.await)
+    lead_to_page(&server, &parts.headers, signed_in.await)
 }
 
 /// Fails in one way for every link that does not work: its holder is not told why.

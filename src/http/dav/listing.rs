@@ -11,8 +11,8 @@ use crate::http::files::{HtmlPage, escaped};
 use crate::http::header::UNRESERVED;
 use crate::http::words::Language;
 
-/// The page of a directory that was asked for at this address.
-pub(super) fn page(address: &str, nodes: &[Node]) -> Response {
+/// The page of a directory that was asked for at this address, in the language of the browser.
+pub(super) fn page(language: Language, address: &str, nodes: &[Node]) -> Response {
     // Relative to the address: a proxy may have its own name for what is before it.
     let below = match address.rsplit('/').next() {
         Some("") | None => ".",
@@ -31,5 +31,5 @@ pub(super) fn page(address: &str, nodes: &[Node]) -> Response {
         );
     }
     list += "</ul>";
-    HtmlPage::new(Language::english(), "Files", &list).answer()
+    HtmlPage::new(language, language.say("files"), &list).answer()
 }

@@ -7,7 +7,6 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
 use axum::http::header::{LOCATION, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
@@ -21,7 +20,7 @@ use moka::sync::Cache;
 use serde_json::Value;
 use ureq::Agent;
 
-use super::{PageError, begin, lead_to_page, unstored};
+use super::{begin, lead_to_page, refused, unstored};
 use crate::config::Config;
 use crate::http::call::ServerRequest;
 use crate::http::cookie::Cookie;
@@ -148,12 +147,17 @@ impl OpenIdConnect {
 }
 
 /// `GET /page/oidc`: begins an attempt, and leads to the provider.
-pub(super) async fn start(State(server): State<Arc<Server>>) -> Result<Response, PageError> {
-    let oidc = configured(&server)?;
+pub(super) async fn start(ServerRequest { server, parts, .. }: ServerRequest) -> Response {
+    let begun = begin_attempt(&server).await;
+    begun.unwrap_or_else(|error| refused(&parts.headers, error))
+}
+
+async fn begin_attempt(server: &Arc<Server>) -> Result<Response, Error> {
+    let oidc = configured(server)?;
     let attempt = Attempt::begin()?;
-    let callback = callback(&server);
+    let callback = callback(server);
     let cookie = oidc.cookie.set(attempt.secret(), ATTEMPT_SECONDS);
-    let address = ask(&server, move |oidc, _| oidc.address(&attempt, &callback)).await?;
+    let address = ask(server, move |oidc, _| oidc.address(&attempt, &callback)).await?;
     let address = HeaderValue::try_from(address).map_err(|_| OidcError::Unusable)?;
     let headers = [(LOCATION, address), (SET_COOKIE, cookie)];
     Ok(unstored((StatusCode::SEE_OTHER, headers).into_response()))
@@ -172,7 +176,7 @@ pub(super) async fn finish(ServerRequest { server, parts, .. }: ServerRequest) -
         })
         .await
     };
-    let mut response = lead_to_page(&server, signed_in.await);
+    let mut response = lead_to_page(&server, &parts.headers, signed_in.await);
     if let Some(oidc) = &server.oidc {
         response
             .headers_mut()

@@ -86,6 +86,14 @@ fn a_directory_lists_itself() {
             assert!(listed.text.contains(&link), "{link}: {}", listed.text);
         }
     }
+    for (asked, title) in [("de", "Dateien"), ("de;q=0, en", "Files"), ("fr", "Files")] {
+        let listed = drive.send("GET", "storage/", &[("Accept-Language", asked)]);
+        assert!(
+            listed.text.contains(&format!("<h1>{title}</h1>")),
+            "{asked}: {}",
+            listed.text
+        );
+    }
     for (method, path) in [("POST", "storage"), ("MKCOL", "storage/d")] {
         let refused = drive.send(method, path, &[]);
         assert_eq!(refused.status, 405, "{method}");

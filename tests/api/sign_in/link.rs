@@ -120,6 +120,43 @@ fn an_old_link_or_one_of_a_token_that_ended_is_none() {
 }
 
 #[test]
+fn refusals_are_in_the_language_of_the_browser() {
+    let server = TestApp::with_key();
+    let used = link(&server, "alice");
+    let browser = Browser::at(&server);
+    assert_eq!(browser.press(&used).status, 303);
+    let old = link(&server, "alice");
+    server.advance(300);
+    for (asked, tag, title) in [
+        ("de-AT, en;q=0.5", "de", "Dieser Link funktioniert nicht"),
+        ("de;q=0, en", "en", "This link does not work"),
+    ] {
+        for link in [&used, &old, "/page/sign-in/unknown"] {
+            for method in ["GET", "POST"] {
+                let form = Browser::at(&server).form();
+                let refused = form
+                    .header("Accept-Language", asked)
+                    .send(method, link, b"");
+                assert_eq!(refused.status, 404, "{method} {link}: {}", refused.text);
+                for part in [
+                    format!("<html lang=\"{tag}\">"),
+                    format!("<h1>{title}</h1>"),
+                ] {
+                    assert!(refused.text.contains(&part), "{method}: {}", refused.text);
+                }
+            }
+        }
+        // There is no provider.
+        let refused = server
+            .client()
+            .header("Accept-Language", asked)
+            .get("/page/oidc");
+        assert_eq!(refused.status, 404);
+        assert!(refused.text.contains(title), "{}", refused.text);
+    }
+}
+
+#[test]
 fn of_two_browsers_at_once_one_is_signed_in() {
     let server = TestApp::with_key();
     for _ in 0..8 {
