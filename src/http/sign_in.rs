@@ -17,7 +17,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use fileshed_core::link::LinkError;
 use fileshed_core::sign_in::Principal;
-use fileshed_core::{Caller, Channel, Chat, Code, Core, Error, Secret, diagnostics};
+use fileshed_core::{Caller, Channel, Chat, Code, Core, Error, Secret, UserId, diagnostics};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -76,6 +76,7 @@ async fn session(ServerRequest { server, parts, .. }: ServerRequest) -> Response
     };
     let mut body = json!({
         "signed_in": caller.is_some(),
+        "user": caller.and_then(|caller| caller.user.as_ref()).map(UserId::as_str),
         "name": name,
         "mode": if server.authenticator.asks { "user" } else { "shared" },
         "role": caller.map(|caller| caller.role.as_str()),

@@ -4,7 +4,7 @@ use fileshed_test_support::jwt::{now, sign};
 use fileshed_test_support::{Client, Server, TestApp};
 use serde_json::{Value, json};
 
-use super::browser::{Browser, link, printed, token, with_cookie};
+use super::browser::{Browser, link, path, printed, token, with_cookie};
 
 const NOTE: &str = "shed_create_file";
 
@@ -15,7 +15,7 @@ fn who_has_a_token_is_signed_in_with_it() {
     let state = browser.state();
     assert_eq!(
         state,
-        json!({"signed_in": false, "name": null, "mode": "user", "role": null,
+        json!({"signed_in": false, "user": null, "name": null, "mode": "user", "role": null,
                "role_lapsed": false, "ways": ["link", "token"], "link_hours": 168})
     );
     browser.sign_in("shed_made-up").refused(401, "UNAUTHORIZED");
@@ -44,6 +44,28 @@ fn who_has_a_token_is_signed_in_with_it() {
     browser.sign_out(&json!({})).data();
     assert_eq!(browser.secret(), "");
     assert_eq!(browser.name(), None);
+}
+
+/// The page names the drafts in a browser by it.
+#[test]
+fn people_of_one_display_name_are_told_apart() {
+    let server = TestApp::with_key();
+    let known = |user: &str| {
+        let named = server
+            .as_user(user)
+            .header("X-OpenWebUI-User-Name", "Alex%20Kim");
+        let answer = named.call("shed_link_create", &json!({"workspace": true}));
+        let browser = Browser::at(&server);
+        let link = path(answer.data()["download_url"].as_str().unwrap());
+        assert_eq!(browser.press(&link).status, 303);
+        let state = browser.state();
+        assert_eq!(state["name"], "Alex Kim");
+        state["user"].clone()
+    };
+    assert_eq!(
+        (known("kim-1"), known("kim-2")),
+        (json!("kim-1"), json!("kim-2"))
+    );
 }
 
 #[test]
@@ -161,7 +183,7 @@ fn in_shared_mode_nobody_signs_in() {
     assert_eq!(
         state,
         json!({
-            "signed_in": true, "name": null, "mode": "shared", "role": "user",
+            "signed_in": true, "user": null, "name": null, "mode": "shared", "role": "user",
             "role_lapsed": false, "ways": [], "link_hours": 168,
         })
     );

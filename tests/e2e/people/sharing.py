@@ -302,6 +302,10 @@ def departure(world: World) -> None:
         page, driver = here.page, here.window.driver
         here.told("token", "create", "--user", "ada", "--label", "backup")
         tokens = {user: here.told("token", "create", "--user", user) for user in ("ada", "bob")}
+        for user in tokens:
+            # Both have the same name.
+            named = {"X-OpenWebUI-User-Id": user, "X-OpenWebUI-User-Name": "Alex%20Kim"}
+            here.server.call("shed_stats", {}, here.server.key, named)
         for path in ("one.md", "two.md"):
             made = here.of("ada", "shed_create_file", zone="storage", path=path, content="needle")
             check.equal("a file", made.status, 200)
@@ -317,7 +321,7 @@ def departure(world: World) -> None:
         page.click("button", "Edit")
         page.see("button", "Save")
         page.write("textbox", "one.md", "typed and not saved\n")
-        kept = "return Object.keys(localStorage).filter((name) => name.startsWith('fileshed.draft')).length"
+        kept = "return Object.keys(localStorage).filter((name) => name.startsWith('fileshed.draft.ada.')).length"
         check.until("the draft is kept", lambda: here.script(kept) == 1)
         here.open("storage")
         here.sign_out()

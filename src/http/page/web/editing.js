@@ -3,7 +3,7 @@
 
 import { call, endLease, place, takeLease } from "./api.js";
 import { ask } from "./dialog.js";
-import { hash, session } from "./state.js";
+import { draftsOf, hash } from "./state.js";
 import { word } from "./words.js";
 
 /** @typedef {import("./api.js").Zone} Zone */
@@ -67,7 +67,7 @@ const PAUSE = 400;
 export const drafts = {
   /** @param {Zone} zone @param {string} path */
   name(zone, path) {
-    return `fileshed.draft.${session.value?.name ?? ""}.${hash({ ...zone, path })}`;
+    return draftsOf() + hash({ ...zone, path });
   },
   /** @param {Zone} zone @param {string} path @returns {{text: string, at: number}|null} */
   of(zone, path) {

@@ -4,7 +4,7 @@ import { html } from "./lib/core.js";
 import { dropInto } from "./drag.js";
 import { size } from "./format.js";
 import { Icon } from "./icons.js";
-import { attempt, hash, leave, location, menuOpen, session, stats, zones } from "./state.js";
+import { attempt, draftsOf, hash, leave, location, menuOpen, session, stats, zones } from "./state.js";
 import { send } from "./api.js";
 import { word } from "./words.js";
 
@@ -36,9 +36,8 @@ function Usage() {
 
 /** Drops unsaved texts that this browser keeps for the person who signs out. */
 function forgetDrafts() {
-  const first = `fileshed.draft.${session.value.name}.#`;
   try {
-    Object.keys(localStorage).filter((name) => name.startsWith(first)).forEach((name) => localStorage.removeItem(name));
+    Object.keys(localStorage).filter((name) => name.startsWith(draftsOf())).forEach((name) => localStorage.removeItem(name));
   } catch {
     // A browser that keeps nothing has none.
   }

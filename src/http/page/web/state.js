@@ -44,6 +44,9 @@ function kept(name, initial) {
 
 /** The user who is signed in; null until the server has said so. */
 export const session = signal(/** @type {any} */ (null));
+
+/** The beginning of the names of the drafts that this browser keeps for the person: two people may have one display name. */
+export const draftsOf = () => `fileshed.draft.${encodeURIComponent(session.value?.user ?? "")}.`;
 /** Groups whose files the caller shares. */
 export const groups = personal(/** @type {{id: string, name: string}[]} */ ([]));
 /** Titles of chats, as far as they are known. */
