@@ -1,11 +1,12 @@
-"""Has a person use the page in Chromium, and for a while in Firefox: with the mouse and by key, at a desk
-and with a finger on a phone.
+"""Has a person use the page in Chromium and in Firefox: with the mouse and by key, at a desk and with a
+finger on a phone.
 
 people.py [SCENARIO …] [--smoke] [--install-only] [--accept] [--pixels] [--pictures DIRECTORY]
 
 Everything is found by its role and label, as screen readers find it. What comes from a registry that
-cannot be reached, and a browser that is not there, is skipped by a line that begins with SKIP. What
-is done on a phone has a name that ends with `-phone`.
+cannot be reached, and a browser that is not there, is skipped by a line that begins with SKIP. The names
+of what is done in Firefox, in dark and on a phone have these words at their ends, as in
+`views-firefox-dark-phone`.
 """
 
 from __future__ import annotations
@@ -15,14 +16,63 @@ import sys
 import tempfile
 import time
 import traceback
+from contextlib import ExitStack
 from pathlib import Path
 
-from harness import browser, check, fileshed, install, parts
-from people import SMOKE, named
+from harness import browser, check, fileshed, firefox, install, parts
+from harness.accessible import Accessible
+from harness.chromium import ChromiumPage
+from harness.firefox_page import FirefoxPage
+from people import CHROMIUM_ALONE, SMOKE, Way, named
 from people.provider import programs as provider_programs
 from people.world import DESK, World, axe_core
 
 SCENARIOS = named()
+
+MISSING = {"chromium": browser.missing, "firefox": firefox.missing}
+
+# No sign-in: one person on their own machine.
+SETTINGS = {"FILESHED_API_KEYS": "", "FILESHED_LOG_LEVEL": "warn"}
+
+
+class Worlds(ExitStack):
+    """The windows, a server for each size of each of them, and what is opened of both so far."""
+
+    def __init__(self, directory: Path, arguments: argparse.Namespace):
+        super().__init__()
+        self._directory = directory
+        self._arguments = arguments
+        self._pages: dict[str, Accessible] = {}
+        self._worlds: dict[tuple[str, bool], World] = {}
+
+    def world(self, way: Way) -> World:
+        """The world of a scenario. The server of a phone has none of the files from a desk."""
+        at = way.browser, way.is_phone
+        if at not in self._worlds:
+            page = self._page(way.browser)
+            place = self._made(f"{way.browser}-{'phone' if way.is_phone else 'desk'}")
+            server = self.enter_context(fileshed.Fileshed(fileshed.binary(), place, SETTINGS))
+            world = World(server, page.window, page, self._arguments.pictures)
+            world.accepts, world.compares_pixels = self._arguments.accept, self._arguments.pixels
+            self._worlds[at] = world
+        return self._worlds[at]
+
+    def _page(self, name: str) -> Accessible:
+        if name not in self._pages:
+            downloads = self._made(f"{name}-downloads")
+            if name == "firefox":
+                window = self.enter_context(firefox.Firefox(self._made(name), downloads))
+                self._pages[name] = FirefoxPage(window)
+            else:
+                window = self.enter_context(browser.Browser(downloads))
+                self._pages[name] = ChromiumPage(window)
+            window.resize(*DESK)
+        return self._pages[name]
+
+    def _made(self, name: str) -> Path:
+        place = self._directory / name
+        place.mkdir()
+        return place
 
 
 def main() -> int:
@@ -34,51 +84,46 @@ def main() -> int:
     parser.add_argument("--pixels", action="store_true", help="compare the committed pictures, too")
     parser.add_argument("--pictures", metavar="DIRECTORY", type=Path, help="keep pictures of the page (PNG) there")
     arguments = parser.parse_args()
+    if unknown := [name for name in arguments.scenarios if name not in SCENARIOS]:
+        parser.error(f"there is no {', '.join(unknown)}")
     if arguments.install_only:
         wanted = {"axe-core": axe_core, "oidc-provider": provider_programs}
         chosen = ["axe-core"] if arguments.smoke else list(wanted)
         return 0 if all([parts.attempt("the page", name, wanted[name]) for name in chosen]) else 1
-    missing = browser.missing()
-    if missing:
-        print(f"SKIP: the page: there is no {missing}")
-        return 0
-    # No sign-in: one person on their own machine.
-    settings = {"FILESHED_API_KEYS": "", "FILESHED_LOG_LEVEL": "warn"}
-    failed = 0
-    with tempfile.TemporaryDirectory(prefix="fileshed-people-", ignore_cleanup_errors=True) as directory:
-        downloads, *places = [Path(directory) / name for name in ("downloads", "desk", "phone")]
-        for place in (downloads, *places):
-            place.mkdir()
-        with (
-            fileshed.Fileshed(fileshed.binary(), places[0], settings) as desk,
-            fileshed.Fileshed(fileshed.binary(), places[1], settings) as phone,
-            browser.Browser(downloads) as window,
-        ):
-            window.resize(*DESK)
-            world = World(desk, window, arguments.pictures)
-            # The server of the phone has none of the files from the desk's scenarios.
-            small = World(phone, window, arguments.pictures, world.page)
-            for one in (world, small):
-                one.accepts, one.compares_pixels = arguments.accept, arguments.pixels
-            for name in arguments.scenarios or (SMOKE if arguments.smoke else SCENARIOS):
-                failed += not _holds(small if SCENARIOS[name][1] else world, name)
+    ways = [SCENARIOS[name] for name in arguments.scenarios or (SMOKE if arguments.smoke else SCENARIOS)]
+    for name, missing in MISSING.items():
+        if absent := missing() if any(way.browser == name for way in ways) else "":
+            print(f"SKIP: the page in {name}: there is no {absent}")
+            ways = [way for way in ways if way.browser != name]
+    with (
+        tempfile.TemporaryDirectory(prefix="fileshed-people-", ignore_cleanup_errors=True) as directory,
+        Worlds(Path(directory), arguments) as worlds,
+    ):
+        failed = sum(not _holds(worlds, way) for way in ways)
     return 1 if failed else 0
 
 
-def _holds(world: World, name: str) -> bool:
-    scenario, on_phone = SCENARIOS[name]
+def _holds(worlds: Worlds, way: Way) -> bool:
     begun = time.monotonic()
     try:
-        world.use_phone(on_phone)
-        scenario(world)
+        if way.browser == "firefox" and way.scenario.__name__ in CHROMIUM_ALONE:
+            raise install.Missing(CHROMIUM_ALONE[way.scenario.__name__])
+        world = worlds.world(way)
+        world.usual_scheme = "dark" if way.is_dark else ""
+        world.use_phone(way.is_phone)
+        world.in_scheme("")
+        world.errors()
+        way.scenario(world)
+        # Some scenarios want a request to be refused.
+        check.equal("the console tells nothing", world.window.errors(answers=False), [])
     except install.Missing as missing:
-        print(f"SKIP: the page, {name}: {missing}", flush=True)
+        print(f"SKIP: the page, {way.name}: {missing}", flush=True)
         return True
     except Exception as failure:
-        print(f"FAILED the page: {name}", flush=True)
+        print(f"FAILED the page: {way.name}", flush=True)
         print(failure if isinstance(failure, check.Failed) else traceback.format_exc(), flush=True)
         return False
-    print(f"ok     the page: {name} ({time.monotonic() - begun:.1f} s)", flush=True)
+    print(f"ok     the page: {way.name} ({time.monotonic() - begun:.1f} s)", flush=True)
     return True
 
 

@@ -7,8 +7,9 @@ import json
 import os
 import shutil
 import signal
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Iterator
 
 from harness import check
 from harness.webui import PASSWORD, Account, OpenWebUI
@@ -16,14 +17,15 @@ from harness.webui import PASSWORD, Account, OpenWebUI
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 # Elements that the page shows and a person could click, with this text in them. The innermost comes last.
-_VISIBLE = """
+VISIBLE = """
 return [...document.querySelectorAll(arguments[0])].filter((element) =>
     element.checkVisibility() && element.innerText.includes(arguments[1]));
 """
 
 # Counts the requests of a page whose answers it has not read, from before any script of the page runs.
-_COUNTING = """
+COUNTING = """
 (() => {
+    "use strict";
     let pending = 0;
     const counted = (object, name) => {
         const original = object[name];
@@ -39,7 +41,7 @@ _COUNTING = """
 """
 
 # `true` if the page waits for no answer, and has drawn all that it has.
-_IDLE = """
+IDLE = """
 const done = arguments[0], frame = () => new Promise(requestAnimationFrame);
 (async () => {
     for (let times = 0; times < 3; times += 1) {
@@ -61,8 +63,15 @@ def missing() -> str:
     return ", ".join(package for package, there in needs.items() if not there)
 
 
+# Calls its last argument after two frames.
+DRAWN = "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"
+
+
 class Browser:
     """One window. `with Browser(...) as browser:` closes it."""
+
+    #: Which browser it is.
+    name = "chromium"
 
     def __init__(self, downloads: Path):
         from selenium import webdriver
@@ -81,7 +90,7 @@ class Browser:
         self.driver = webdriver.Chrome(service=self._service, options=options)
         self.driver.set_page_load_timeout(check.PATIENCE)
         self.driver.set_script_timeout(check.PATIENCE)
-        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _COUNTING})
+        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": COUNTING})
         self.resize(1200, 800)
         allowed = {"behavior": "allow", "downloadPath": str(downloads)}
         self.driver.execute_cdp_cmd("Browser.setDownloadBehavior", allowed)
@@ -113,13 +122,50 @@ class Browser:
         said = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         return [event["params"] for event in said if event["method"] == name]
 
-    def errors(self) -> list[str]:
-        """Errors and warnings in the console since it was last asked, also of requests that failed."""
-        entries = self.driver.get_log("browser")
-        return [entry["message"] for entry in entries if entry["level"] in ("SEVERE", "WARNING")]
+    def errors(self, answers: bool = True) -> list[str]:
+        """Errors and warnings in the console since it was last asked, also of requests that failed, unless
+        `answers` do not count."""
+        entries = [entry for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+        return [entry["message"] for entry in entries if answers or entry["source"] != "network"]
+
+    def scheme(self, scheme: str) -> None:
+        """Shows pages in light or dark; empty for what the machine prefers."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}] if scheme else []
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    def language(self, languages: str) -> None:
+        """Makes these the languages that pages are asked for, the best first."""
+        agent = self.script("return navigator.userAgent")
+        self.driver.execute_cdp_cmd("Emulation.setUserAgentOverride", {"userAgent": agent, "acceptLanguage": languages})
+
+    def clipboard(self) -> str:
+        """Returns the text that was copied last."""
+        permitted = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+        self.driver.execute_cdp_cmd("Browser.grantPermissions", permitted)
+        return self.run("const done = arguments[0]; navigator.clipboard.readText().then(done)")
+
+    @contextmanager
+    def refusing(self, *parts: str) -> Iterator[None]:
+        """Requests with one of these parts in their addresses fail, as if nobody answered."""
+        command = self.driver.execute_cdp_cmd
+        command("Network.enable", {})
+        command("Network.setBlockedURLs", {"urls": [f"*{part}*" for part in parts]})
+        try:
+            yield
+        finally:
+            command("Network.setBlockedURLs", {"urls": []})
+            command("Network.disable", {})
 
     def open(self, address: str) -> None:
         self.driver.get(address)
+
+    def script(self, text: str, *arguments: object):
+        """Returns the value of a script of the page."""
+        return self.driver.execute_script(text, *arguments)
+
+    def drawn(self) -> None:
+        """Waits for two frames of the page."""
+        self.run(DRAWN)
 
     def run(self, script: str, *arguments: str):
         """Runs a script of the page, and returns the value with which it calls its last argument."""
@@ -129,13 +175,13 @@ class Browser:
         """The element, as soon as it shows."""
         found = check.until(
             f"the page shows {selector} {text}",
-            lambda: self.driver.execute_script(_VISIBLE, selector, text),
+            lambda: self.driver.execute_script(VISIBLE, selector, text),
         )
         return found[-1]
 
     def count(self, selector: str, text: str = "") -> int:
         """Returns the number of such elements that are visible now."""
-        return len(self.driver.execute_script(_VISIBLE, selector, text))
+        return len(self.driver.execute_script(VISIBLE, selector, text))
 
     def reload(self) -> None:
         self.driver.refresh()
@@ -149,6 +195,19 @@ class Browser:
             self.driver.switch_to.frame(self.see(frame))
             return self.driver.find_element(By.CSS_SELECTOR, selector).text
         except WebDriverException:
+            return ""
+        finally:
+            self.driver.switch_to.default_content()
+
+    def frame_kind(self) -> str:
+        """Returns the type of the first frame of the page; empty where there is none yet."""
+        from selenium.common.exceptions import WebDriverException
+
+        try:
+            self.driver.switch_to.frame(0)
+            return self.driver.execute_script("return document.contentType")
+        except WebDriverException:
+            # The viewer puts another one in its place.
             return ""
         finally:
             self.driver.switch_to.default_content()
@@ -168,7 +227,7 @@ class Browser:
     def idle(self) -> None:
         """Waits until the page has every answer that it asked for: until then it may put something else in the
         place of what is clicked, or forget it."""
-        self.until("the page has its answers", lambda: self.run(_IDLE))
+        self.until("the page has its answers", lambda: self.run(IDLE))
 
     def click_on(self, what: str, find: Callable) -> None:
         """Clicks what is found; `what` says what is waited for."""
@@ -198,7 +257,7 @@ class Browser:
 
     def gone(self, selector: str) -> None:
         """Waits until nothing of this shows."""
-        look = lambda: not self.driver.execute_script(_VISIBLE, selector, "")
+        look = lambda: not self.driver.execute_script(VISIBLE, selector, "")
         check.until(f"the page no longer shows {selector}", look)
 
     def picture(self, file: Path) -> None:

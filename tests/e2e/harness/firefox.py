@@ -1,172 +1,234 @@
-"""Firefox, as a person uses it: over Marionette, which it speaks itself, so no driver is needed."""
+"""Firefox, as a person uses it."""
 
 from __future__ import annotations
 
-import json
-import shutil
-import socket
+import base64
+import re
+import tempfile
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Callable, Iterator
 
-from harness import check
-from harness.process import LOOPBACK, Process
+from harness import check, marionette
+from harness.browser import COUNTING, DRAWN, IDLE, VISIBLE
+from harness.marionette import Marionette, Refused
 
-_FIREFOX = ("firefox-esr", "firefox")
-
-#: How WebDriver names an element in JSON.
-_ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
-
-#: What may have a role. What an open dialog shuts off is not there.
-_ROLES = {
-    "button": "button",
-    "checkbox": "input[type=checkbox], [role=checkbox]",
-    "dialog": "dialog",
-    "heading": "h1, h2, h3",
-    "grid": "[role=grid]",
-    "link": "a[href]",
-    "menuitem": "[role=menuitem]",
-    "textbox": "input, textarea, [role=textbox]",
-}
-_FOUND = """
-const dialogs = document.querySelectorAll("dialog:modal");
-const top = dialogs[dialogs.length - 1];
-const all = [...(top ?? document).querySelectorAll(arguments[0])];
-if (top?.matches(arguments[0])) all.push(top);
-return all.filter((element) => element.checkVisibility());
+# Runs a script in each page before the page's own, and keeps what is told of pages in the console, but for
+# advice on how they are laid out: lists have only the rows in view, and files of people need no doctype.
+_IN_EACH_PAGE = """
+const [script] = arguments;
+window.fileshedErrors = [];
+const frameScript = (text) => `data:application/javascript,${encodeURIComponent(text)}`;
+Services.mm.addMessageListener("fileshed:console", ({ data }) => window.fileshedErrors.push(data));
+Services.mm.loadFrameScript(frameScript(`
+    addEventListener("DOMWindowCreated", ({ target }) => {
+        const page = target.defaultView;
+        Cu.evalInSandbox(${JSON.stringify(script)}, Cu.Sandbox(page, { sandboxPrototype: page, wantXrays: false }));
+    }, true);
+    const told = ({ level, filename, arguments: words }) => {
+        const isOfPage = /^(https?|blob|data):/.test(filename);
+        if (isOfPage && ["error", "warn", "assert"].includes(level)) sendAsyncMessage("fileshed:console", words.map(String).join(" "));
+    };
+    Cc["@mozilla.org/consoleAPI-storage;1"].getService(Ci.nsIConsoleAPIStorage)
+        .addLogEventListener(told, Cc["@mozilla.org/systemprincipal;1"].createInstance(Ci.nsIPrincipal));
+`), true);
+const isTold = ({ flags, sourceName, category }) =>
+    !(flags & Ci.nsIScriptError.infoFlag) && /^(https?|blob|data):/.test(sourceName) && !/^(Async Pan|HTML_PARSER|Layout)/.test(category);
+Services.console.registerListener({
+    observe(message) {
+        if (!(message instanceof Ci.nsIScriptError) || !isTold(message)) return;
+        window.fileshedErrors.push(`${message.sourceName} ${message.lineNumber}: ${message.category}: ${message.errorMessage}`);
+    },
+});
+Services.obs.addObserver((subject) => {
+    const channel = subject.QueryInterface(Ci.nsIHttpChannel);
+    const isOurs = channel.loadInfo.browsingContext?.top === gBrowser.selectedBrowser.browsingContext;
+    if (isOurs && channel.responseStatus >= 400) window.fileshedErrors.push(`${channel.URI.spec} answers ${channel.responseStatus}`);
+}, "http-on-examine-response");
 """
 
-_SETTINGS = {
-    "app.update.enabled": False,
-    "browser.shell.checkDefaultBrowser": False,
-    "datareporting.policy.dataSubmissionEnabled": False,
-    "intl.accept_languages": "en-US, en",
-    # The port is written down in the profile.
-    "marionette.port": 0,
-    "network.captive-portal-service.enabled": False,
-    "network.connectivity-service.enabled": False,
-    "remote.prefs.recommended": True,
-    "toolkit.telemetry.enabled": False,
-}
+# The size of the page. Its window stays as it is.
+_SIZE = """
+const [width, height] = arguments, { style } = gBrowser.selectedBrowser;
+for (const name of ["width", "min-width", "max-width"]) style.setProperty(name, `${width}px`);
+for (const name of ["height", "min-height", "max-height"]) style.setProperty(name, `${height}px`);
+"""
+
+# Whether a file with this name is downloaded. One that is there is forgotten.
+_DOWNLOADED = """
+const [path, done] = arguments;
+const { Downloads } = ChromeUtils.importESModule("resource://gre/modules/Downloads.sys.mjs");
+(async () => {
+    const list = await Downloads.getList(Downloads.ALL);
+    const found = (await list.getAll()).find((one) => one.target.path === path && one.succeeded);
+    if (found) await list.remove(found);
+    return Boolean(found);
+})().then(done);
+"""
+
+_REFUSE = """
+const [parts] = arguments;
+window.fileshedRefuses = (subject) => {
+    const channel = subject.QueryInterface(Ci.nsIHttpChannel);
+    if (parts.some((part) => channel.URI.spec.includes(part))) channel.cancel(Cr.NS_ERROR_CONNECTION_REFUSED);
+};
+Services.obs.addObserver(window.fileshedRefuses, "http-on-modify-request");
+"""
+
+_CLIPBOARD = """
+const copied = Cc["@mozilla.org/widget/transferable;1"].createInstance(Ci.nsITransferable), data = {};
+copied.init(null);
+copied.addDataFlavor("text/plain");
+Services.clipboard.getData(copied, Services.clipboard.kGlobalClipboard);
+copied.getTransferData("text/plain", data);
+return data.value.QueryInterface(Ci.nsISupportsString).data;
+"""
 
 
 def missing() -> str:
     """Returns the names of missing programs."""
-    return "" if _program() else "firefox-esr"
-
-
-def _program() -> str | None:
-    return next(filter(None, map(shutil.which, _FIREFOX)), None)
-
-
-class Refused(Exception):
-    """Firefox refused a command."""
+    return "" if marionette.program() else "firefox-esr"
 
 
 class Firefox:
-    """One window. `with Firefox(...) as firefox:` closes it."""
+    """One window, which does what `Browser` does. `with Firefox(...) as firefox:` closes it."""
 
-    def __init__(self, directory: Path):
-        profile = directory / "profile"
-        profile.mkdir()
-        lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in _SETTINGS.items()]
-        (profile / "user.js").write_text("\n".join(lines))
-        command = [_program(), "--headless", "--marionette", "--no-remote", "--profile", profile]
-        self._process = Process("firefox", command, {"HOME": str(directory), "MOZ_HEADLESS": "1"}, directory)
-        self._asked = 0
-        try:
-            written = profile / "MarionetteActivePort"
-            check.until("Firefox listens", lambda: written.is_file() and written.read_text().strip())
-            port = int(written.read_text())
-            self._socket = socket.create_connection((LOOPBACK, port), timeout=check.PATIENCE)
-            self._stream = self._socket.makefile("rb")
-            self._read()
-            self._tell("WebDriver:NewSession", strictFileInteractability=False)
-            self._tell("WebDriver:SetWindowRect", width=1280, height=900)
-        except BaseException:
-            self._process.stop()
-            raise
+    name = "firefox"
+
+    def __init__(self, directory: Path, downloads: Path):
+        self.downloads = downloads
+        #: For what only a part of the page needs.
+        self.driver = Marionette(directory, {
+            # What screen readers are told is there from the beginning.
+            "accessibility.force_disabled": -1,
+            "browser.download.dir": str(downloads),
+            "browser.download.folderList": 2,
+            # Pages are shown files of the test only.
+            "security.sandbox.content.read_path_whitelist": f"{tempfile.gettempdir()}/",
+            "dom.filesystem.pathcheck.disabled": True,
+            # What Firefox asks can be answered at once.
+            "security.dialog_enable_delay": 0,
+            # Boxes are where they are with the bars of Chromium.
+            "widget.non-native-theme.scrollbar.size.override": 20,
+        })
+        self.driver.tell("WebDriver:SetWindowRect", width=1500, height=1400)
+        self.driver.outside(_IN_EACH_PAGE, COUNTING)
+        self.resize(1200, 800)
 
     def __enter__(self) -> "Firefox":
         return self
 
     def __exit__(self, *_failure: object) -> None:
-        self._process.stop()
+        self.driver.stop()
 
-    def _read(self):
-        length = bytearray()
-        while (byte := self._stream.read(1)) != b":":
-            if not byte:
-                raise check.Failed(f"Firefox hung up\n{self._process.last_lines()}")
-            length += byte
-        return json.loads(self._stream.read(int(length)))
+    def resize(self, width: int, height: int) -> None:
+        """The size of the page, not of the window around it."""
+        self.driver.outside(_SIZE, width, height)
+        self.until(f"the page is {width} wide and {height} high",
+                   lambda: self.script("return [innerWidth, innerHeight]") == [width, height])
 
-    def _tell(self, command: str, **given: object):
-        self._asked += 1
-        message = json.dumps([0, self._asked, command, given]).encode()
-        self._socket.sendall(b"%d:%b" % (len(message), message))
-        _, _, error, result = self._read()
-        if error:
-            raise Refused(f"{command}: {error['error']}: {error['message']}")
-        return result.get("value", result) if isinstance(result, dict) else result
+    def touch(self, enabled: bool) -> None:
+        """Makes the pointer a finger, or a mouse again."""
+        set_to = "gBrowser.selectedBrowser.browsingContext.touchEventsOverride = arguments[0]"
+        self.driver.outside(set_to, "enabled" if enabled else "none")
+
+    def scheme(self, scheme: str) -> None:
+        """Shows pages in light or dark; empty for what the machine prefers."""
+        set_to = "gBrowser.selectedBrowser.browsingContext.prefersColorSchemeOverride = arguments[0]"
+        self.driver.outside(set_to, scheme or "none")
+        if scheme:
+            query = "return matchMedia(`(prefers-color-scheme: ${arguments[0]})`).matches"
+            self.until(f"the page is {scheme}", lambda: self.script(query, scheme))
+
+    def language(self, languages: str) -> None:
+        """Makes these the languages that pages are asked for, the best first."""
+        self.driver.outside("Services.prefs.setStringPref('intl.accept_languages', arguments[0])", languages)
+
+    def clipboard(self) -> str:
+        """Returns the text that was copied last."""
+        return self.driver.outside(_CLIPBOARD)
+
+    @contextmanager
+    def refusing(self, *parts: str) -> Iterator[None]:
+        """Requests with one of these parts in their addresses fail, as if nobody answered."""
+        self.driver.outside(_REFUSE, list(parts))
+        try:
+            yield
+        finally:
+            self.driver.outside("Services.obs.removeObserver(window.fileshedRefuses, 'http-on-modify-request')")
+
+    def errors(self, answers: bool = True) -> list[str]:
+        """Errors and warnings in the console since it was last asked, also of requests that failed, unless
+        `answers` do not count."""
+        told = self.driver.outside("return window.fileshedErrors.splice(0)")
+        return [error for error in told if answers or not re.search(r" answers \d+$", error)]
 
     def open(self, address: str) -> None:
-        self._tell("WebDriver:Navigate", url=address)
+        self.driver.tell("WebDriver:Navigate", url=address)
+
+    def reload(self) -> None:
+        self.driver.tell("WebDriver:Refresh")
 
     def script(self, text: str, *arguments: object):
-        return self._tell("WebDriver:ExecuteScript", script=text, args=list(arguments))
+        """Returns the value of a script of the page."""
+        return self.driver.script(text, *arguments)
 
-    def find(self, role: str, name: str | None = None) -> list[str]:
-        """Returns the visible elements of this role, by the label that screen readers are told."""
+    def run(self, script: str, *arguments: object):
+        """Runs a script of the page, and returns the value with which it calls its last argument."""
+        return self.driver.script(script, *arguments, waits=True)
+
+    def drawn(self) -> None:
+        """Waits for two frames of the page."""
         try:
-            found = [element[_ELEMENT] for element in self.script(_FOUND, _ROLES[role])]
-            label = lambda element: self._tell("WebDriver:GetComputedLabel", id=element)
-            return [element for element in found if name is None or label(element) == name]
+            self.run(DRAWN)
         except Refused:
-            # The page is changing.
-            return []
+            # Another page is there.
+            pass
 
-    def labels(self, role: str) -> list[str]:
-        """Returns the labels of all elements of a role."""
-        try:
-            return [self._tell("WebDriver:GetComputedLabel", id=element) for element in self.find(role)]
-        except Refused:
-            return []
+    def idle(self) -> None:
+        """Waits until the page has every answer that it asked for."""
+        self.until("the page has its answers", lambda: self.run(IDLE))
 
-    def see(self, role: str, name: str | None = None) -> str:
-        return check.until(f"Firefox shows a {role} {name or ''}", lambda: self.find(role, name))[-1]
-
-    def gone(self, role: str, name: str | None = None) -> None:
-        check.until(f"Firefox shows no {role} {name or ''}", lambda: not self.find(role, name))
-
-    def click(self, role: str, name: str) -> None:
-        def works() -> bool:
+    def until(self, what: str, works: Callable[[], object]) -> None:
+        """Waits until it works; what the page moves or replaces meanwhile is looked for again."""
+        def works_now() -> object:
             try:
-                self._tell("WebDriver:ElementClick", id=self.see(role, name))
-                return True
+                return works()
             except Refused:
-                # The page moves.
                 return False
 
-        check.until(f"the {role} {name} can be clicked", works)
+        check.until(what, works_now)
 
-    def write(self, role: str, name: str, text: str) -> None:
-        """Instead of what is there."""
-        element = self.see(role, name)
-        self._tell("WebDriver:ElementClear", id=element)
-        self._tell("WebDriver:ElementSendKeys", id=element, text=text)
+    def count(self, selector: str, text: str = "") -> int:
+        """Returns the number of such elements that are visible now."""
+        return len(self.script(VISIBLE, selector, text))
 
-    def press_enter(self) -> None:
-        enter = "\ue007"
-        keys = [{"type": "keyDown", "value": enter}, {"type": "keyUp", "value": enter}]
-        self._tell("WebDriver:PerformActions", actions=[{"type": "key", "id": "keys", "actions": keys}])
+    def within(self, frame: str, selector: str) -> str:
+        """The text of an element in a frame; empty where there is none yet."""
+        text = "return document.querySelector(arguments[0])?.innerText ?? ''"
+        return self._in_frame(frame, lambda: self.script(text, selector))
 
-    def drop(self, name: str, content: str) -> None:
-        """A file, as if it came from the system, onto the page."""
-        self.script(
-            "const dropped = new DataTransfer();"
-            "dropped.items.add(new File([arguments[1]], arguments[0]));"
-            "const given = { dataTransfer: dropped, bubbles: true, cancelable: true };"
-            "const at = document.querySelector('main') ?? document.body;"
-            "for (const what of ['dragenter', 'dragover', 'drop']) at.dispatchEvent(new DragEvent(what, given));",
-            name,
-            content,
-        )
+    def frame_kind(self) -> str:
+        """Returns the type of the first frame of the page; empty where there is none yet."""
+        return self._in_frame("iframe", lambda: self.script("return document.contentType"))
+
+    def _in_frame(self, frame: str, look: Callable[[], str]) -> str:
+        try:
+            [first, *_] = self.script(VISIBLE, frame, "")
+            self.driver.tell("WebDriver:SwitchToFrame", element=first[marionette.ELEMENT])
+            return look()
+        except (Refused, ValueError):
+            return ""
+        finally:
+            self.driver.tell("WebDriver:SwitchToFrame")
+
+    def picture(self, file: Path) -> None:
+        file.write_bytes(base64.b64decode(self.driver.tell("WebDriver:TakeScreenshot", full=False)))
+
+    def downloaded(self, name: str) -> bytes:
+        """The file, as soon as it is there. Then it is no longer there."""
+        file = self.downloads / name
+        check.until(f"{name} is downloaded", lambda: self.driver.outside(_DOWNLOADED, str(file), waits=True))
+        content = file.read_bytes()
+        file.unlink()
+        return content

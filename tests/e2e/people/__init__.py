@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Callable
 
 from people.admin import admin
@@ -11,7 +12,6 @@ from people.changes import changes, undone
 from people.chats import uploads
 from people.content import edit, history, looked, played, preview
 from people.files import files, keyboard, many, moves, order
-from people.firefox import firefox
 from people.habits import arranged, carried, drafts, returning
 from people.kinds import kinds
 from people.languages import languages
@@ -36,11 +36,37 @@ SMOKE = ("kinds", "kinds-phone", "views", "views-phone", "upload", "history", "l
 #: What is done at a desk alone, or looks at both by itself.
 OTHERS: tuple[Scenario, ...] = (
     keyboard, order, carried, returning, drafts, undone, languages, folders, resumable, played, tokens, departure, provider, bin, admin, attacks, many, shown, phone,
-    german, contrast, quick, firefox,
+    german, contrast, quick,
 )
 
+#: What is shown again in dark, where that is not the usual look.
+DARK: tuple[Scenario, ...] = (views,)
 
-def named() -> dict[str, tuple[Scenario, bool]]:
-    """All of them by name, with whether each is done on a phone."""
-    desk = {scenario.__name__: (scenario, False) for scenario in (*MAIN, *OTHERS)}
-    return desk | {f"{scenario.__name__}-phone": (scenario, True) for scenario in MAIN}
+#: Why Firefox does not do a scenario.
+CHROMIUM_ALONE = {
+    "many": "only Chromium tells the processor time of a page",
+    "quick": "only Chromium forgets what it has loaded while it runs",
+}
+
+
+@dataclass(frozen=True)
+class Way:
+    """A scenario, and the browser, the screen and the look with which it is done."""
+
+    scenario: Scenario
+    browser: str = "chromium"
+    is_phone: bool = False
+    is_dark: bool = False
+
+    @property
+    def name(self) -> str:
+        more = {"firefox": self.browser == "firefox", "dark": self.is_dark, "phone": self.is_phone}
+        return "-".join([self.scenario.__name__, *(word for word, holds in more.items() if holds)])
+
+
+def named() -> dict[str, Way]:
+    """All of them by name."""
+    ways = [Way(scenario) for scenario in (*MAIN, *OTHERS)] + [Way(scenario, is_phone=True) for scenario in MAIN]
+    ways += [Way(way.scenario, "firefox", way.is_phone) for way in ways]
+    ways += [Way(scenario, "firefox", is_phone, is_dark=True) for scenario in DARK for is_phone in (False, True)]
+    return {way.name: way for way in ways}

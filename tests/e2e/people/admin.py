@@ -87,7 +87,7 @@ def _end(here: World) -> None:
     page.click("button", "Users and groups")
     page.click("button", "Delete: bob")
     page.see("dialog", "Permanently remove bob?")
-    check.equal("not yet", page.state("button", "Delete", "disabled"), True)
+    check.that("not yet", page.has_state("button", "Delete", "disabled"))
     page.write("textbox", "Type bob to confirm", "bob")
     here.clean("a deletion")
     page.click("button", "Delete")

@@ -50,3 +50,5 @@ def attacks(world: World) -> None:
     check.equal("nor what is looked for", world.script("return window.canary ?? null"), None)
     world.window.open(f"{world.server.url}/files/content?zone=storage&path=attack/attack.html&inline=true")
     check.equal("nor at its own address", world.script("return window.canary ?? null"), None)
+    # The browser reports what it did not let run.
+    world.errors()

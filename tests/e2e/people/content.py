@@ -173,22 +173,7 @@ def played(world: World) -> None:
     check.until("it has colours", lambda: page.ask("textbox", "code.py", colours) > 2)
     world.open("storage/played?open=paper.pdf")
     page.see("Iframe", "paper.pdf")
-    check.until("it is shown as what it is", lambda: _frame_kind(world) == "application/pdf")
-
-
-def _frame_kind(world: World) -> str:
-    """Returns the type of the first frame of the page, as the browser sees it."""
-    from selenium.common.exceptions import WebDriverException
-
-    driver = world.window.driver
-    try:
-        driver.switch_to.frame(0)
-        return driver.execute_script("return document.contentType")
-    except WebDriverException:
-        # The viewer puts another one in its place.
-        return ""
-    finally:
-        driver.switch_to.default_content()
+    check.until("it is shown as what it is", lambda: world.window.frame_kind() == "application/pdf")
 
 
 def _film(world: World) -> bytes:

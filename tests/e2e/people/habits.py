@@ -39,7 +39,7 @@ def arranged(world: World) -> None:
     world.open("storage/arranged")
     world.row(".secret")
     check.equal("the smallest first", world.listed(), [".secret", "b.txt", "a.txt", "drawing.svg"])
-    check.equal("tiles", page.state("button", "Tiles", "pressed"), "true")
+    check.that("tiles", page.has_state("button", "Tiles", "pressed"))
     world.store("storage", "arranged/photo.png", samples.photo())
     world.open("storage/arranged")
     small = "return [...document.querySelectorAll('.tile img')].some((one) => one.src.includes('page/thumbnail') && one.naturalWidth === 256)"
@@ -146,7 +146,7 @@ def drafts(world: World) -> None:
     page.write("textbox", "note.md", "typed and not saved\n")
     kept = "return Object.keys(localStorage).filter((name) => name.startsWith('fileshed.draft')).length"
     check.until("the draft is kept", lambda: world.script(kept) == 1)
-    world.window.driver.refresh()
+    world.window.reload()
     page.see("button", "Save")
     check.until("the draft is back", lambda: "typed and not saved" in page.value("textbox", "note.md"))
     change = {"zone": "documents", "path": "drafts/note.md", "content": "of another\n", "overwrite": True}

@@ -166,4 +166,8 @@ def _preview(world: World, name: str, view: str) -> None:
         world.picture(f"preview-{name}-{view}")
         if name in _PICTURED:
             pixels.same(world, f"{name}-{view}")
-    check.equal(f"no error with {name}", world.errors(), [])
+    told = world.errors()
+    if expected in ("video", "audio") and extension not in _PLAYED:
+        # Firefox reports what it does not play.
+        told = [error for error in told if "Load of media resource" not in error and "is not supported" not in error]
+    check.equal(f"no error with {name}", told, [])

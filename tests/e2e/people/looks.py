@@ -54,10 +54,7 @@ def phone(world: World) -> None:
 
 def german(world: World) -> None:
     """The language is the browser's."""
-    driver = world.window.driver
-    driver.execute_cdp_cmd("Emulation.setUserAgentOverride", {
-        "userAgent": driver.execute_script("return navigator.userAgent"), "acceptLanguage": "de-DE,de",
-    })
+    world.window.language("de-DE,de")
     try:
         written_in_chat(world, "plan.md", "text\n")
         world.window.open("about:blank")
@@ -71,9 +68,7 @@ def german(world: World) -> None:
         world.page.click("menuitem", "Verlauf")
         check.until("the history is, too", lambda: ways(world)[:1] == ["durch das Modell, Chat chat-77"])
     finally:
-        driver.execute_cdp_cmd("Emulation.setUserAgentOverride", {
-            "userAgent": driver.execute_script("return navigator.userAgent"), "acceptLanguage": "en-US,en",
-        })
+        world.window.language("en-US,en")
 
 
 def contrast(world: World) -> None:

@@ -11,9 +11,6 @@ from people.world import World
 def links(world: World) -> None:
     """Links are made, copied, listed, and ended; and one that takes files."""
     page = world.page
-    world.window.driver.execute_cdp_cmd(
-        "Browser.grantPermissions", {"origin": world.server.url, "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
-    )
     world.store("storage", "share/paper.txt", b"shared")
     world.open("storage/share")
     world.menu("paper.txt", "Share link")
@@ -24,8 +21,7 @@ def links(world: World) -> None:
     check.equal("it works for anybody", web.request("GET", address).body, b"shared")
     page.click("button", "Copy")
     check.until("it says so", lambda: "Copied" in world.told_by_page())
-    copied = world.window.run("const done = arguments[0]; navigator.clipboard.readText().then(done)")
-    check.equal("it is copied", copied, address)
+    check.equal("it is copied", world.window.clipboard(), address)
     # While it is typed, the hour is chosen in passing.
     page.choose("combobox", "Ends after", "1 day")
     hours = lambda link: (datetime.fromisoformat(link["expires_at"]) - datetime.now(UTC)) / timedelta(hours=1)
@@ -248,7 +244,7 @@ def ownership(world: World) -> None:
 
         here.menu("hers.md", "Owner and rights")
         page.see("dialog", "Owner and rights: hers.md")
-        check.that("as it is now", page.state("radio", "Only the owner may change it", "checked") == "true")
+        check.that("as it is now", page.has_state("radio", "Only the owner may change it", "checked"))
         here.clean("the rights")
         page.choose("combobox", "Give to", "bob")
         page.click("button", "Save")
@@ -299,7 +295,7 @@ def departure(world: World) -> None:
     """A user who signs in after somebody else sees none of that person's data, even while the server does not
     answer."""
     with world.another() as here:
-        page, driver = here.page, here.window.driver
+        page = here.page
         here.told("token", "create", "--user", "ada", "--label", "backup")
         tokens = {user: here.told("token", "create", "--user", user) for user in ("ada", "bob")}
         for user in tokens:
@@ -326,9 +322,7 @@ def departure(world: World) -> None:
         here.open("storage")
         here.sign_out()
         check.equal("no draft is left", here.script(kept), 0)
-        driver.execute_cdp_cmd("Network.enable", {})
-        driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/shed_link_list", "*/page/tokens*", "*/page/list*"]})
-        try:
+        with here.window.refusing("/shed_link_list", "/page/tokens", "/page/list"):
             here.sign_in(tokens["bob"])
             for place, hers in (("Links", "End link: one.md"), ("Personal tokens", "End token: backup")):
                 here.go(place)
@@ -338,6 +332,3 @@ def departure(world: World) -> None:
             here.go("Storage")
             page.see("button", "Try again")
             check.equal("nothing of hers: files", here.listed(), [])
-        finally:
-            driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
-            driver.execute_cdp_cmd("Network.disable", {})

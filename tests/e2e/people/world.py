@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Iterator
 from urllib.parse import urlencode
 
-from harness import browser, check, fileshed, npm, web
+from harness import check, fileshed, npm, web
 from harness.accessible import Accessible
+from harness.browser import Browser
+from harness.firefox import Firefox
 
 AXE = "axe-core@4.14.1"
 
@@ -26,13 +28,13 @@ def axe_core() -> Path:
 class World:
     """A server for one person, and a window on it."""
 
-    def __init__(
-        self, server: fileshed.Fileshed, window: browser.Browser, pictures: Path | None, page: Accessible | None = None
-    ):
+    def __init__(self, server: fileshed.Fileshed, window: Browser | Firefox, page: Accessible, pictures: Path | None):
         self.server = server
         self.window = window
-        self.page = page or Accessible(window)
+        self.page = page
         self.pictures = pictures
+        #: Light or dark, where a scenario does not say; empty for what the machine prefers.
+        self.usual_scheme = ""
         #: Whether what is seen now is what is expected from then on.
         self.accepts = False
         #: Whether pictures are compared with the committed ones.
@@ -84,7 +86,7 @@ class World:
         return answer.body if answer.status == 200 else None
 
     def script(self, text: str, *arguments: object):
-        return self.window.driver.execute_script(text, *arguments)
+        return self.window.script(text, *arguments)
 
     def errors(self) -> list[str]:
         """Returns the browser's reports since the last call: errors of scripts, failed requests, and breaches
@@ -107,7 +109,10 @@ class World:
         self.pictures.mkdir(parents=True, exist_ok=True)
         if height:
             self.window.resize(DESK[0], height)
-        self.window.picture(self.pictures / f"{name}.png")
+        of = [name] if self.window.name == "chromium" else [self.window.name, name]
+        if self.usual_scheme:
+            of.append(self.usual_scheme)
+        self.window.picture(self.pictures / f"{'-'.join(of)}.png")
         if height:
             self.window.resize(*DESK)
 
@@ -119,8 +124,9 @@ class World:
         with tempfile.TemporaryDirectory(prefix="fileshed-people-", ignore_cleanup_errors=True) as directory:
             with fileshed.Fileshed(fileshed.binary(), Path(directory), given) as server:
                 try:
-                    here = World(server, self.window, self.pictures, self.page)
+                    here = World(server, self.window, self.page, self.pictures)
                     here.accepts, here.compares_pixels = self.accepts, self.compares_pixels
+                    here.usual_scheme = self.usual_scheme
                     yield here
                 finally:
                     # Pending requests of the page would fail in the next one.
@@ -152,9 +158,8 @@ class World:
         check.equal(f"axe finds nothing: {where}", found, [])
 
     def in_scheme(self, scheme: str) -> None:
-        """Shows pages in light or dark; empty for what the machine prefers."""
-        features = [{"name": "prefers-color-scheme", "value": scheme}] if scheme else []
-        self.window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        """Shows pages in light or dark; empty for what is usual."""
+        self.window.scheme(scheme or self.usual_scheme)
 
     def fits(self) -> None:
         """The page is not wider than the screen."""
