@@ -45,6 +45,15 @@ Services.obs.addObserver((subject) => {
     const isOurs = channel.loadInfo.browsingContext?.top === gBrowser.selectedBrowser.browsingContext;
     if (isOurs && channel.responseStatus >= 400) window.fileshedErrors.push(`${channel.URI.spec} answers ${channel.responseStatus}`);
 }, "http-on-examine-response");
+// A page that keeps away from the one before it comes in a context of its own, in which nothing is set.
+window.fileshedLook = {};
+window.fileshedLooks = (look) => {
+    Object.assign(window.fileshedLook, look);
+    Object.assign(gBrowser.selectedBrowser.browsingContext, look);
+};
+Services.obs.addObserver((context) => {
+    if (context.isContent && !context.parent) Object.assign(context, window.fileshedLook);
+}, "browsing-context-attached");
 """
 
 # The size of the page. Its window stays as it is.
@@ -54,7 +63,7 @@ for (const name of ["width", "min-width", "max-width"]) style.setProperty(name, 
 for (const name of ["height", "min-height", "max-height"]) style.setProperty(name, `${height}px`);
 """
 
-# Whether a file with this name is downloaded. One that is there is forgotten.
+# `true` if a file with this name is downloaded; it is then forgotten.
 _DOWNLOADED = """
 const [path, done] = arguments;
 const { Downloads } = ChromeUtils.importESModule("resource://gre/modules/Downloads.sys.mjs");
@@ -99,20 +108,22 @@ class Firefox:
         self.downloads = downloads
         #: For what only a part of the page needs.
         self.driver = Marionette(directory, {
-            # What screen readers are told is there from the beginning.
+            # The tree for screen readers is there from the beginning.
             "accessibility.force_disabled": -1,
             "browser.download.dir": str(downloads),
             "browser.download.folderList": 2,
             # Pages are shown files of the test only.
             "security.sandbox.content.read_path_whitelist": f"{tempfile.gettempdir()}/",
             "dom.filesystem.pathcheck.disabled": True,
-            # What Firefox asks can be answered at once.
+            # A question of Firefox can be answered at once.
             "security.dialog_enable_delay": 0,
             # Boxes are where they are with the bars of Chromium.
             "widget.non-native-theme.scrollbar.size.override": 20,
         })
         self.driver.tell("WebDriver:SetWindowRect", width=1500, height=1400)
         self.driver.outside(_IN_EACH_PAGE, COUNTING)
+        #: Media features, and whether the page has them.
+        self._look: dict[str, bool] = {}
         self.resize(1200, 800)
 
     def __enter__(self) -> "Firefox":
@@ -129,16 +140,22 @@ class Firefox:
 
     def touch(self, enabled: bool) -> None:
         """Makes the pointer a finger, or a mouse again."""
-        set_to = "gBrowser.selectedBrowser.browsingContext.touchEventsOverride = arguments[0]"
-        self.driver.outside(set_to, "enabled" if enabled else "none")
+        self._look["(pointer: coarse)"] = enabled
+        self.driver.outside("window.fileshedLooks({ touchEventsOverride: arguments[0] })", "enabled" if enabled else "none")
+        self._has_its_look()
 
     def scheme(self, scheme: str) -> None:
         """Shows pages in light or dark; empty for what the machine prefers."""
-        set_to = "gBrowser.selectedBrowser.browsingContext.prefersColorSchemeOverride = arguments[0]"
-        self.driver.outside(set_to, scheme or "none")
+        self._look = {query: holds for query, holds in self._look.items() if "color" not in query}
         if scheme:
-            query = "return matchMedia(`(prefers-color-scheme: ${arguments[0]})`).matches"
-            self.until(f"the page is {scheme}", lambda: self.script(query, scheme))
+            self._look["(prefers-color-scheme: dark)"] = scheme == "dark"
+        self.driver.outside("window.fileshedLooks({ prefersColorSchemeOverride: arguments[0] })", scheme or "none")
+        self._has_its_look()
+
+    def _has_its_look(self) -> None:
+        """Waits until the page knows of its look."""
+        matches = "return arguments[0].every(([query, is]) => matchMedia(query).matches === is)"
+        self.until(f"the page knows: {self._look}", lambda: self.script(matches, list(self._look.items())))
 
     def language(self, languages: str) -> None:
         """Makes these the languages that pages are asked for, the best first."""
@@ -165,6 +182,7 @@ class Firefox:
 
     def open(self, address: str) -> None:
         self.driver.tell("WebDriver:Navigate", url=address)
+        self._has_its_look()
 
     def reload(self) -> None:
         self.driver.tell("WebDriver:Refresh")
