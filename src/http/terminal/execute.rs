@@ -121,13 +121,13 @@ fn merged(entries: Vec<OutputEntry>) -> Vec<OutputEntry> {
 
 /// Reads how long a call waits for the end of a process, and fails at a number of entries that means
 /// nothing.
-fn patience(wait: Option<f64>, tail: Option<u64>) -> Result<Duration, WaitError> {
+fn patience(wait: Option<f64>, tail: Option<u64>) -> Result<Duration, ExecuteError> {
     if tail == Some(0) {
-        return Err(WaitError::Tail);
+        return Err(ExecuteError::Tail);
     }
     let seconds = wait.unwrap_or(0.0);
     if !(0.0..=WAIT_MAX).contains(&seconds) {
-        return Err(WaitError::Range { seconds });
+        return Err(ExecuteError::Range { seconds });
     }
     Ok(timings::fractional_seconds(seconds))
 }
@@ -151,9 +151,9 @@ fn when_ended<R: Serialize + Send + 'static>(
 }
 
 diagnostics! {
-    /// Why the arguments `wait` or `tail` are refused.
+    /// Arguments that are refused.
     #[derive(Debug, thiserror::Error)]
-    enum WaitError {
+    enum ExecuteError {
         /// The time is negative, or too long.
         #[error("parameter `wait` must be 0 to {WAIT_MAX} seconds, got: {seconds}")]
         Range {
@@ -169,6 +169,22 @@ diagnostics! {
             code: InvalidParameter,
             hint: "leave `tail` out for everything from `offset` on",
             details: { "parameter": "tail" },
+        },
+        /// There is no line to run.
+        #[error("parameter `command` is empty")]
+        Empty => {
+            code: MissingParameter,
+            hint: "send a line for the shell, like `ls -la`",
+            details: { "parameter": "command" },
+        },
+        /// A variable is one text.
+        #[error("the value of `{name}` in `env` is not a string")]
+        Variable {
+            name: String = "PATHS".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: "give each variable a string",
+            details: { "parameter": "env", "name": name },
         },
     }
 }
@@ -200,7 +216,7 @@ pub(super) fn run(view: CallerView<'_>, request: &RunRequest) -> Result<CallStep
     let usual = settings.terminal_execute_wait_ms as f64 / 1000.0;
     let patience = patience(request.wait.or(Some(usual)), tail)?;
     if request.command.trim().is_empty() {
-        return Err(RunError::Empty.into());
+        return Err(ExecuteError::Empty.into());
     }
     let line = &request.command;
     view.core
@@ -229,39 +245,16 @@ pub(super) fn run(view: CallerView<'_>, request: &RunRequest) -> Result<CallStep
 }
 
 /// A variable of the environment, whose value may be a number or a truth value.
-fn variable((name, value): (&String, &Value)) -> Result<(String, String), RunError> {
+fn variable((name, value): (&String, &Value)) -> Result<(String, String), ExecuteError> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
         Value::Number(_) | Value::Bool(_) => value.to_string(),
         Value::Array(_) | Value::Object(_) => {
-            return Err(RunError::Variable { name: name.clone() });
+            return Err(ExecuteError::Variable { name: name.clone() });
         }
     };
     Ok((name.clone(), text))
-}
-
-diagnostics! {
-    /// A line that cannot be started.
-    #[derive(Debug, thiserror::Error)]
-    enum RunError {
-        /// There is none.
-        #[error("parameter `command` is empty")]
-        Empty => {
-            code: MissingParameter,
-            hint: "send a line for the shell, like `ls -la`",
-            details: { "parameter": "command" },
-        },
-        /// A variable is one text.
-        #[error("the value of `{name}` in `env` is not a string")]
-        Variable {
-            name: String = "PATHS".to_owned(),
-        } => {
-            code: InvalidParameter,
-            hint: "give each variable a string",
-            details: { "parameter": "env", "name": name },
-        },
-    }
 }
 
 /// `GET /execute`
