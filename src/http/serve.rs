@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
-use fileshed_core::Clock;
 use fileshed_core::fair::{FairSemaphore, Shares};
 use fileshed_core::limiter::{Limiter, Pool};
 use fileshed_core::timings::HttpTimings;
@@ -120,8 +119,6 @@ pub async fn serve(
         seal: serving.seal,
         table: Arc::clone(&table),
         places: serving.limiter.open(Pool::Requests, places),
-        clock: clock.clone(),
-        timings: timings.clone(),
     });
     let watched = clock.clone();
     let watch = tokio::spawn(async move {
@@ -173,8 +170,6 @@ struct Acceptor {
     seal: Option<Seal>,
     table: Arc<ConnectionTable>,
     places: FairSemaphore,
-    clock: Clock,
-    timings: HttpTimings,
 }
 
 impl Acceptor {
@@ -193,7 +188,7 @@ impl Acceptor {
                     if error.kind() == std::io::ErrorKind::StorageFull {
                         on_event(ServingEvent::NoWatches);
                     }
-                    timer::sleep(&self.clock, self.timings.accept).await;
+                    timer::sleep(&self.table.clock, self.table.timings.accept).await;
                     continue;
                 }
             };
@@ -201,7 +196,7 @@ impl Acceptor {
             while self.table.is_full() && !self.table.release() {
                 let removed = self.table.removed();
                 // A connection that becomes idle does not notify.
-                let _ = timer::within(&self.clock, self.timings.accept, removed).await;
+                let _ = timer::within(&self.table.clock, self.table.timings.accept, removed).await;
             }
             self.connect(stream, client.ip(), connections.subscribe());
         }
@@ -210,7 +205,7 @@ impl Acceptor {
     fn connect(self: &Arc<Self>, stream: TcpStream, client: IpAddr, stopping: Stopping) {
         // Answers are small and awaited: do not wait to fill a packet.
         let _ = stream.set_nodelay(true);
-        let connection = HttpConnection::new(&self.clock);
+        let connection = HttpConnection::new(&self.table.clock);
         let entered = self.table.enter(Arc::clone(&connection));
         let server = Arc::clone(self);
         tokio::spawn(async move {
@@ -279,7 +274,8 @@ impl Acceptor {
             let answer = CURRENT.scope(current.clone(), self.app.clone().oneshot(request));
             async move {
                 let answer = answer.await?;
-                rest.read(&self.clock, self.timings.body_rest).await;
+                rest.read(&self.table.clock, self.table.timings.body_rest)
+                    .await;
                 Ok::<_, std::convert::Infallible>(
                     answer.map(|body| HeldBody::new(body, (running, current))),
                 )

@@ -231,8 +231,8 @@ pub(super) struct ConnectionTable {
     most: usize,
     open: Mutex<OpenConnections>,
     removed: Notify,
-    clock: Clock,
-    timings: HttpTimings,
+    pub(super) clock: Clock,
+    pub(super) timings: HttpTimings,
 }
 
 #[derive(Debug)]
