@@ -181,11 +181,8 @@ pub(super) struct BodyWriter {
 impl BodyWriter {
     /// Sends a chunk; an empty one is the end.
     pub(super) fn send(&mut self, chunk: io::Result<Bytes>) -> io::Result<()> {
-        let sent = timer::within(
-            &self.clock,
-            Timings::STANDARD.http.chunk,
-            self.sender.send(chunk),
-        );
+        let patience = Timings::STANDARD.http.chunk;
+        let sent = timer::within(&self.clock, patience, self.sender.send(chunk));
         self.is_broken = !matches!(self.runtime.block_on(sent), Some(Ok(())));
         if self.is_broken {
             return Err(io::ErrorKind::BrokenPipe.into());

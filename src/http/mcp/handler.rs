@@ -280,11 +280,8 @@ impl ServerHandler for McpHandler {
             let listener = Subscriber::begin_here(&(Arc::clone(&self.server), caller), &uris);
             self.begun.keep(uris.clone(), listener);
         }
-        Some(
-            SubscriptionFilter::builder()
-                .resource_subscriptions(uris)
-                .build(),
-        )
+        let filter = SubscriptionFilter::builder().resource_subscriptions(uris);
+        Some(filter.build())
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {

@@ -33,13 +33,11 @@ pub(super) fn changes(view: CallerView<'_>, query: &ChangesQuery) -> Result<Valu
     let mut entries = change_list::list(store, caller, &request, CHANGES)?;
     for group in store.known_groups(caller)?.unwrap_or_default() {
         let zone = store.group_zone(caller, Some(group.id.as_str()))?;
-        let zone = Some(&zone);
-        entries.extend(change_list::list(
-            store,
-            caller,
-            &ChangesRequest { zone, ..request },
-            CHANGES,
-        )?);
+        let request = ChangesRequest {
+            zone: Some(&zone),
+            ..request
+        };
+        entries.extend(change_list::list(store, caller, &request, CHANGES)?);
     }
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.row.number));
     entries.dedup_by_key(|entry| entry.row.number);
@@ -52,10 +50,8 @@ pub(super) fn changes(view: CallerView<'_>, query: &ChangesQuery) -> Result<Valu
     let mut answers: Vec<Vec<ChangeEntry>> = Vec::new();
     for entry in entries {
         let id = &entry.row.change.answer;
-        match answers
-            .iter_mut()
-            .find(|answer| answer[0].row.change.answer == *id)
-        {
+        let mut known = answers.iter_mut();
+        match known.find(|answer| answer[0].row.change.answer == *id) {
             Some(answer) => answer.push(entry),
             None => answers.push(vec![entry]),
         }

@@ -65,18 +65,15 @@ pub(super) fn lease(view: CallerView<'_>, query: &FileQuery) -> Result<Value, Er
         Some(token) => webdav::renew_client_lock(&zone, &path, token, seconds)?,
         None => None,
     };
+    let new = NewClientLock {
+        owner: String::new(),
+        shared: false,
+        deep: false,
+        seconds,
+    };
     let lease = match renewed {
         Some(lease) => lease,
-        None => webdav::lock_for_client(
-            &zone,
-            &path,
-            NewClientLock {
-                owner: String::new(),
-                shared: false,
-                deep: false,
-                seconds,
-            },
-        )?,
+        None => webdav::lock_for_client(&zone, &path, new)?,
     };
     let data = json!({"token": lease.token, "seconds": LEASE_SECONDS});
     Ok(json!({"success": true, "data": data}))

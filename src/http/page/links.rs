@@ -52,10 +52,8 @@ pub(super) async fn change(mut call: Call) -> Result<Response, Error> {
         "downloads_max": link.downloads_max,
         "downloads_left": link.downloads_left(),
     });
-    Ok(envelope::answer(Ok(Reply::new(
-        data,
-        "The link has these terms now",
-    ))))
+    let reply = Reply::new(data, "The link has these terms now");
+    Ok(envelope::answer(Ok(reply)))
 }
 
 diagnostics! {
