@@ -136,6 +136,7 @@ fn addresses(
         let serving = http::ServeOptions {
             router: fileshed::app_with_tools(Arc::clone(core), config, toolset),
             seal: http::Seal::of(core),
+            trusted_proxies: config.trusted_proxies.clone(),
             limiter: core.store.limiter.clone(),
             descriptors,
             http: config.core.timings.http.clone(),

@@ -34,6 +34,8 @@ macro_rules! settings {
 pub static SETTINGS: &[Setting] = settings! {
     // Address, keys and headers.
     open "bind" bind: "Address and port to listen on";
+    open "trusted_proxies" trusted_proxies:
+        "Addresses or networks of proxies whose X-Forwarded-For names the client, like 10.0.0.5 or fd00::/64, comma-separated; from others it is ignored";
     secret "api_keys" api_keys:
         "Service keys, comma-separated: a client with one may act for any user; auto makes one";
     secret "terminal_api_keys" terminal_api_keys:

@@ -8,8 +8,8 @@ use axum::http::HeaderName;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fileshed_core::settings::{
     Destination, Durability, FilesUrl, GroupSource, LinkHost, MimePrefix, NamespacePolicy,
-    NamespaceStyle, NetworkMode, PeerAddress, ProgramName, PublicUrl, RegistryUrl, SandboxPolicy,
-    WriteMode,
+    NamespaceStyle, Network, NetworkMode, PeerAddress, ProgramName, PublicUrl, RegistryUrl,
+    SandboxPolicy, WriteMode,
 };
 use fileshed_core::{Secret, ZonePath, files};
 use tracing::Level;
@@ -221,6 +221,7 @@ macro_rules! list {
 
 list!(Destination);
 list!(MimePrefix);
+list!(Network);
 list!(ProgramName);
 list!(Origin);
 

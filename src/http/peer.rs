@@ -24,6 +24,7 @@ use tokio::net::TcpStream;
 
 use super::admission::CallPermit;
 use super::seal::{Seal, SentOn};
+use super::serve::current::{self, X_FORWARDED_FOR};
 use super::{Server, pool, timer};
 
 /// Most time that the other server may take to accept a connection.
@@ -32,8 +33,8 @@ const CONNECT: Duration = Timings::STANDARD.http.peer;
 /// Most lookups of the server that has the processes, if they move meanwhile.
 const MOVES: usize = 3;
 
-/// Headers that belong to one connection (RFC 9110, section 7.6.1), or describe its body.
-const OF_A_CONNECTION: [HeaderName; 7] = [
+/// Headers that belong to one connection (RFC 9110, section 7.6.1), describe its body, or name its client.
+const OF_A_CONNECTION: [HeaderName; 8] = [
     CONNECTION,
     TE,
     TRAILER,
@@ -41,6 +42,7 @@ const OF_A_CONNECTION: [HeaderName; 7] = [
     UPGRADE,
     EXPECT,
     CONTENT_LENGTH,
+    X_FORWARDED_FOR,
 ];
 
 diagnostics! {
@@ -169,6 +171,10 @@ fn sent_on(parts: &Parts, body: Body) -> Request {
     }
     let host = HeaderValue::from_static("fileshed");
     sent.headers.entry(HOST).or_insert(host);
+    // The other server relies on this name of the client.
+    let client = current::address().and_then(|address| address.to_string().parse().ok());
+    let client = client.map(|client| (X_FORWARDED_FOR, client));
+    sent.headers.extend(client);
     Request::from_parts(sent, body)
 }
 

@@ -14,6 +14,7 @@ use axum::Router;
 use axum::extract::Request;
 use fileshed_core::fair::{FairSemaphore, Shares};
 use fileshed_core::limiter::{Limiter, Pool};
+use fileshed_core::settings::Network;
 use fileshed_core::timings::HttpTimings;
 use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
@@ -84,6 +85,8 @@ pub struct ServeOptions {
     pub router: Router,
     /// The seal of connections from other servers on the same data, if there may be any.
     pub seal: Option<Seal>,
+    /// Proxies that name the clients of the requests that they pass on.
+    pub trusted_proxies: Vec<Network>,
     /// The limiter with the pools of calls, and the clock by which the server waits.
     pub limiter: Limiter,
     /// Descriptors that the process may have.
@@ -117,6 +120,7 @@ pub async fn serve(
         builder: builder(&timings),
         app: serving.router,
         seal: serving.seal,
+        trusted_proxies: serving.trusted_proxies,
         table: Arc::clone(&table),
         places: serving.limiter.open(Pool::Requests, places),
     });
@@ -168,6 +172,7 @@ struct Acceptor {
     builder: Builder,
     app: Router,
     seal: Option<Seal>,
+    trusted_proxies: Vec<Network>,
     table: Arc<ConnectionTable>,
     places: FairSemaphore,
 }
@@ -180,7 +185,7 @@ impl Acceptor {
         on_event: &impl Fn(ServingEvent),
     ) {
         loop {
-            let (stream, client) = match listener.accept().await {
+            let (stream, peer) = match listener.accept().await {
                 Ok(accepted) => accepted,
                 Err(error) => {
                     let made_room = self.table.release();
@@ -198,11 +203,11 @@ impl Acceptor {
                 // A connection that becomes idle does not notify.
                 let _ = timer::within(&self.table.clock, self.table.timings.accept, removed).await;
             }
-            self.connect(stream, client.ip(), connections.subscribe());
+            self.connect(stream, peer.ip().to_canonical(), connections.subscribe());
         }
     }
 
-    fn connect(self: &Arc<Self>, stream: TcpStream, client: IpAddr, stopping: Stopping) {
+    fn connect(self: &Arc<Self>, stream: TcpStream, peer: IpAddr, stopping: Stopping) {
         // Answers are small and awaited: do not wait to fill a packet.
         let _ = stream.set_nodelay(true);
         let connection = HttpConnection::new(&self.table.clock);
@@ -211,7 +216,7 @@ impl Acceptor {
         tokio::spawn(async move {
             let _entered = entered;
             tokio::select! {
-                () = server.open(stream, client, &connection, stopping) => {}
+                () = server.open(stream, peer, &connection, stopping) => {}
                 () = connection.closed() => tracing::debug!("a connection was cut"),
             }
         });
@@ -221,7 +226,7 @@ impl Acceptor {
     async fn open(
         &self,
         stream: TcpStream,
-        client: IpAddr,
+        peer: IpAddr,
         connection: &Arc<HttpConnection>,
         mut stopping: Stopping,
     ) {
@@ -236,26 +241,25 @@ impl Acceptor {
                 let sealed = Box::pin(async {
                     match seal.acceptor.accept(stream).await {
                         Ok(stream) => {
-                            self.answer(stream, Some(SentOn), client, connection, stopping)
+                            self.answer(stream, Some(SentOn), peer, connection, stopping)
                                 .await;
                         }
                         Err(error) => {
-                            tracing::warn!(%error, address = %client, "a sealed connection was refused");
+                            tracing::warn!(%error, address = %peer, "a sealed connection was refused");
                         }
                     }
                 });
                 return sealed.await;
             }
         }
-        self.answer(stream, None, client, connection, stopping)
-            .await;
+        self.answer(stream, None, peer, connection, stopping).await;
     }
 
     async fn answer<S>(
         &self,
         stream: S,
         sent_on: Option<SentOn>,
-        client: IpAddr,
+        peer: IpAddr,
         connection: &Arc<HttpConnection>,
         mut stopping: Stopping,
     ) where
@@ -269,6 +273,14 @@ impl Acceptor {
             if let Some(sent_on) = sent_on {
                 request.extensions_mut().insert(sent_on);
             }
+            // Another server names the client as a proxy does.
+            let client = current::client_address(request.headers(), peer, |address| {
+                (address == peer && sent_on.is_some())
+                    || self
+                        .trusted_proxies
+                        .iter()
+                        .any(|proxy| proxy.covers(address))
+            });
             let (request, rest) = current::with_rest(request);
             let current = CurrentRequest::new(client, &self.places);
             let answer = CURRENT.scope(current.clone(), self.app.clone().oneshot(request));

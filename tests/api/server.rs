@@ -19,6 +19,7 @@ mod page;
 mod page_uploads;
 mod people;
 mod previews;
+mod proxies;
 mod refused_bodies;
 mod signed;
 mod token;

@@ -1,10 +1,12 @@
 //! The real server, as a process on a loopback port.
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 use std::ops::Deref;
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
+
+use rustix::net::{self, AddressFamily, SocketType};
 
 use crate::{PATIENCE, Setup, TestApp, comes};
 
@@ -119,7 +121,17 @@ impl Server {
         self.try_raw(request).unwrap()
     }
 
-    /// The same; fails where nobody listens.
+    /// Connects from an address of this machine.
+    pub fn connect_from(&self, address: [u8; 4]) -> TcpStream {
+        let socket = net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        net::bind(&socket, &SocketAddrV4::new(address.into(), 0)).unwrap();
+        let (_, port) = self.address().rsplit_once(':').unwrap();
+        let at = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port.parse().unwrap());
+        net::connect(&socket, &at).unwrap();
+        TcpStream::from(socket)
+    }
+
+    /// The same as [`Self::raw`]; fails where nobody listens.
     pub fn try_raw(&self, request: &[u8]) -> std::io::Result<String> {
         let mut stream = TcpStream::connect(self.address())?;
         stream.set_read_timeout(Some(PATIENCE))?;

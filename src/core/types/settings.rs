@@ -4,6 +4,7 @@
 mod addresses;
 mod destination;
 mod mime_prefix;
+mod network;
 mod program_name;
 
 use std::num::NonZeroU64;
@@ -16,6 +17,7 @@ use crate::{Client, Timings, ZonePath, names};
 pub use addresses::{FilesUrl, PeerAddress, PublicUrl, RegistryUrl};
 pub use destination::Destination;
 pub use mime_prefix::MimePrefix;
+pub use network::Network;
 pub use program_name::ProgramName;
 
 /// Bytes of a mebibyte, the unit of the quota settings.

@@ -9,15 +9,15 @@
 //! unread bytes is reset, and a reset may overtake the answer (RFC 9112, section 9.6): the client would
 //! see a broken connection instead of the reason for the refusal.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Bytes, HttpBody};
-use axum::http::Request;
 use axum::http::header::EXPECT;
+use axum::http::{HeaderMap, HeaderName, Request};
 use fileshed_core::fair::{FairSemaphore, Full, Grant};
 use fileshed_core::{Clock, Mutex};
 use http_body_util::BodyExt as _;
@@ -95,6 +95,35 @@ impl Drop for RequestBody {
             let _ = rest.send(incoming);
         }
     }
+}
+
+/// Header in which proxies name the clients of the requests that they pass on, each proxy at the end.
+pub(crate) const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// Returns the address of the client whose request came from `peer`: the last one that is no trusted proxy. Only
+/// what trusted proxies wrote counts, so that a client cannot choose its address.
+pub(super) fn client_address(
+    headers: &HeaderMap,
+    peer: IpAddr,
+    is_trusted: impl Fn(IpAddr) -> bool,
+) -> IpAddr {
+    let lines = headers.get_all(X_FORWARDED_FOR).into_iter().rev();
+    let mut named = lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','));
+    let mut address = peer;
+    while is_trusted(address)
+        && let Some(before) = named.next().and_then(parse_address)
+    {
+        address = before;
+    }
+    address
+}
+
+/// Reads an address, which some proxies write with its port.
+fn parse_address(text: &[u8]) -> Option<IpAddr> {
+    let text = std::str::from_utf8(text).ok()?.trim();
+    let address = text.trim_start_matches('[').trim_end_matches(']').parse();
+    let address = address.or_else(|_| text.parse().map(|address: SocketAddr| address.ip()));
+    address.ok().map(|address: IpAddr| address.to_canonical())
 }
 
 tokio::task_local! {

@@ -127,6 +127,7 @@ fn what_config_prints_loads_again() {
             "https://a.example, https://b.example",
         )
         .env("FILESHED_NETWORK_ALLOW", "intranet.example,10.0.0.0/8")
+        .env("FILESHED_TRUSTED_PROXIES", "10.0.0.5,fd00::/8")
         .env("FILESHED_EXEC_MAX_PER_USER", "3");
     let first = config(&setup);
     assert_eq!(first.code, Some(0), "{first:?}");
@@ -201,6 +202,21 @@ fn a_file_that_is_no_toml_is_named_with_its_line_and_not_quoted() {
     let finished = config(&setup);
     complains(&finished, &["fileshed.toml", "line 2"]);
     assert!(!finished.stderr.contains("hidden"), "{}", finished.stderr);
+}
+
+#[test]
+fn a_proxy_is_trusted_by_its_address() {
+    for value in [
+        "proxy.internal",
+        "10.0.0.5:8000",
+        "10.0.0.0/33",
+        "10.0.0.0/",
+        "fd00::/129",
+    ] {
+        let setup = Server::with().env("FILESHED_TRUSTED_PROXIES", value);
+        let parts = ["`trusted_proxies`", "must be addresses or networks"];
+        complains(&config(&setup), &parts);
+    }
 }
 
 #[test]

@@ -275,6 +275,40 @@ fn who_only_says_that_a_call_was_sent_on_gains_nothing() {
     }
 }
 
+/// A server that sends a call on names the client as it knows it, whatever the client wrote.
+#[test]
+fn the_other_server_is_told_who_the_client_is() {
+    for (first_trusts, second_trusts, client) in [
+        ("127.0.0.0/8", "192.0.2.1", "127.0.0.1"),
+        ("192.0.2.1", "127.0.0.1", "198.51.100.7"),
+    ] {
+        let Some(postgres) = Postgres::shared() else {
+            return;
+        };
+        let first = setup()
+            .env("FILESHED_REGISTRY", &postgres.database())
+            .env("FILESHED_TRUSTED_PROXIES", first_trusts)
+            .start();
+        // The first server does not know the key, so it refuses the call and logs its client.
+        let second = first.setup().clone();
+        let second = second
+            .env("FILESHED_TRUSTED_PROXIES", second_trusts)
+            .env("FILESHED_TERMINAL_API_KEYS", "key-of-the-second")
+            .start();
+        let id = execute(&ada(&first), "sleep 1000");
+        let sent_on = second
+            .client()
+            .header("Authorization", "Bearer key-of-the-second")
+            .header("X-User-Id", "ada")
+            .header("X-Forwarded-For", "203.0.113.9, 198.51.100.7");
+        let answer = sent_on.get(&format!("/terminal/execute/{id}/status"));
+        assert_eq!(answer.status, 401, "{}", answer.text);
+        let line = format!("a credential was refused address={client}\n");
+        assert!(first.logged(&line), "{line}: {}", first.log());
+        assert!(!second.log().contains("was refused"), "{}", second.log());
+    }
+}
+
 /// Two servers on the same data, of which the second reaches the first by a tapped way.
 fn tapped() -> Option<(Wiretap, Server, Server)> {
     let way = Wiretap::new();

@@ -1,16 +1,15 @@
 //! Terms of links: passwords, limits of downloads, folders, and HTML files.
 
 use std::io::Write as _;
-use std::net::{SocketAddrV4, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 
 use fileshed_core::fair::{FairSemaphore, Grant};
 use fileshed_core::limiter::Pool;
-use rustix::net::{self, AddressFamily, SocketType};
 use serde_json::{Value, json};
 
 use crate::transfer::form::{many_users, send};
-use fileshed_test_support::{Answer, Client, TestApp, wait_until};
+use fileshed_test_support::{Answer, Client, Server, TestApp, wait_until};
 
 const PASSWORD: &str = "correct horse";
 
@@ -498,26 +497,38 @@ fn guesses_wait_for_each_other() {
     }
 }
 
-/// A connection to a server from another address of this machine.
-fn connected_from(address: [u8; 4], server: &TestApp) -> TcpStream {
-    let socket = net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
-    net::bind(&socket, &SocketAddrV4::new(address.into(), 0)).unwrap();
-    let at: SocketAddrV4 = server.address().parse().unwrap();
-    net::connect(&socket, &at).unwrap();
-    TcpStream::from(socket)
+#[test]
+fn a_right_password_is_answered_while_other_addresses_guess() {
+    right_password_is_answered(&many_users().start(), |server, client| {
+        (server.connect_from([127, 0, 0, client]), String::new())
+    });
 }
 
 #[test]
-fn a_right_password_is_answered_while_other_addresses_guess() {
-    let server = many_users().start();
+fn a_right_password_is_answered_while_others_guess_through_the_same_proxy() {
+    let server = many_users().env("FILESHED_TRUSTED_PROXIES", "127.0.0.1");
+    right_password_is_answered(&server.start(), |server, client| {
+        // Each client tries to pass for another one with each guess.
+        let proxy = server.connect_from([127, 0, 0, 1]);
+        let [high, low] = proxy.local_addr().unwrap().port().to_be_bytes();
+        let line = format!("X-Forwarded-For: 10.0.{high}.{low}, 198.51.100.{client}\r\n");
+        (proxy, line)
+    });
+}
+
+/// Six clients try four passwords each at once, over connections with one more line of headers.
+fn right_password_is_answered(
+    server: &Server,
+    connect: impl Fn(&Server, u8) -> (TcpStream, String),
+) {
     put(&server.as_user("ada"), "a.txt", "content");
-    let file = shared(&server, "a.txt", json!({"password": PASSWORD}));
+    let file = shared(server, "a.txt", json!({"password": PASSWORD}));
     let (addresses, of_each) = (6, 4);
-    let guess = |last: u8| {
-        let mut guess = connected_from([127, 0, 0, last], &server);
+    let guess = |client: u8| {
+        let (mut guess, line) = connect(server, client);
         write!(
             guess,
-            "GET {file} HTTP/1.1\r\nHost: {}\r\nX-Link-Password: not at all it\r\n\r\n",
+            "GET {file} HTTP/1.1\r\nHost: {}\r\n{line}X-Link-Password: not at all it\r\n\r\n",
             server.address()
         )
         .unwrap();

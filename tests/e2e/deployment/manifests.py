@@ -95,6 +95,8 @@ def compose(directory: Path) -> None:
         check.that("its name", f'instance.name = "{name}"' in settings, settings)
         check.equal("where the proxy finds it", proxy[f"SERVER_{number}"], f"{name}:8000")
         check.equal("where the other server finds it", environment["FILESHED_INSTANCE_ADDRESS"], f"{name}:8000")
+        address = services["proxy"]["networks"]["default"]["ipv4_address"]
+        check.equal("the proxy that it trusts", environment["FILESHED_TRUSTED_PROXIES"], address)
     own = {"FILESHED_INSTANCE_NAME": "", "FILESHED_INSTANCE_ADDRESS": ""}
     first, second = ({**services[name]["environment"], **own} for name in SERVERS)
     check.equal("the settings of both", first, second)

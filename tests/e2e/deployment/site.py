@@ -60,6 +60,7 @@ class Site:
                     "FILESHED_API_KEYS": KEY,
                     "FILESHED_TERMINAL_API_KEYS": TERMINAL_KEY,
                     "FILESHED_PUBLIC_URL": self.url,
+                    "FILESHED_TRUSTED_PROXIES": LOOPBACK,
                     "FILESHED_LOG_LEVEL": "warn",
                     **self._settings,
                 }

@@ -314,8 +314,20 @@ def an_answer_with_tls(site: Site) -> None:
     site.proxy.answers_with_tls()
 
 
+def the_address_of_a_client(site: Site) -> None:
+    """A client that names another address is known by its own."""
+    connection = HTTPConnection(urlsplit(site.url).netloc, timeout=check.PATIENCE, source_address=("127.0.0.9", 0))
+    headers = {"Authorization": "Bearer wrong", "X-Forwarded-For": "203.0.113.9"}
+    connection.request("GET", "/dav/", headers=headers)
+    check.equal("a wrong credential", connection.getresponse().status, 401)
+    connection.close()
+    logs = "".join(server.process.log.read_text(errors="replace") for server in site.servers.values())
+    check.that("its address is logged", "a credential was refused address=127.0.0.9\n" in logs, logs[-2000:])
+
+
 THROUGH_ANY_PROXY = [
     a_session_of_the_page,
+    the_address_of_a_client,
     a_shell,
     an_answer_as_it_comes,
     a_call_of_mcp,

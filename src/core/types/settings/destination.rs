@@ -3,6 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
+use super::Network;
+
 /// A place that downloads may reach although it is not public: a name, an address or a network,
 /// each with one port or with the usual ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +16,7 @@ pub struct Destination {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum DestinationHost {
     Name(String),
-    Network { base: IpAddr, bits: u32 },
+    Network(Network),
 }
 
 impl Destination {
@@ -22,24 +24,13 @@ impl Destination {
     pub fn covers(&self, name: &str, address: IpAddr) -> bool {
         match &self.place {
             DestinationHost::Name(own) => own.eq_ignore_ascii_case(name.trim_end_matches('.')),
-            DestinationHost::Network { base, bits } => {
-                let difference = bits_of(*base) ^ bits_of(address);
-                base.is_ipv4() == address.is_ipv4() && difference.leading_zeros() >= *bits
-            }
+            DestinationHost::Network(network) => network.covers(address),
         }
     }
 
     /// Returns the one port, if only one is opened.
     pub fn port(&self) -> Option<u16> {
         self.port
-    }
-}
-
-/// Returns the bits of an address, the first of them at the top.
-fn bits_of(address: IpAddr) -> u128 {
-    match address {
-        IpAddr::V4(address) => u128::from(u32::from(address)) << 96,
-        IpAddr::V6(address) => address.into(),
     }
 }
 
@@ -56,21 +47,16 @@ impl FromStr for Destination {
 
 impl Destination {
     fn parse(text: &str) -> Option<Self> {
-        let network = |base: IpAddr, bits: u32, port| Self {
-            place: DestinationHost::Network { base, bits },
+        let network = |network: Network, port| Self {
+            place: DestinationHost::Network(network),
             port,
         };
-        let most = |base: IpAddr| if base.is_ipv4() { 32 } else { 128 };
         if let Ok(address) = text.parse::<SocketAddr>() {
-            let (base, port) = (address.ip(), address.port());
-            return (port > 0).then(|| network(base, most(base), Some(port)));
+            let port = Some(address.port()).filter(|port| *port > 0)?;
+            return Some(network(address.ip().into(), Some(port)));
         }
-        if let Ok(base) = text.parse::<IpAddr>() {
-            return Some(network(base, most(base), None));
-        }
-        if let Some((base, bits)) = text.split_once('/') {
-            let (base, bits): (IpAddr, u32) = (base.parse().ok()?, bits.parse().ok()?);
-            return (bits <= most(base)).then(|| network(base, bits, None));
+        if let Ok(without_port) = text.parse() {
+            return Some(network(without_port, None));
         }
         let (name, port) = match text.split_once(':') {
             Some((name, port)) => (name, Some(port.parse().ok().filter(|port| *port > 0)?)),
@@ -91,13 +77,10 @@ impl std::fmt::Display for Destination {
         match (&self.place, self.port) {
             (DestinationHost::Name(name), None) => formatter.write_str(name),
             (DestinationHost::Name(name), Some(port)) => write!(formatter, "{name}:{port}"),
-            (DestinationHost::Network { base, .. }, Some(port)) => {
-                write!(formatter, "{}", SocketAddr::new(*base, port))
+            (DestinationHost::Network(network), Some(port)) => {
+                write!(formatter, "{}", SocketAddr::new(network.base(), port))
             }
-            (DestinationHost::Network { base, bits }, None) => match (base, bits) {
-                (IpAddr::V4(_), 32) | (IpAddr::V6(_), 128) => write!(formatter, "{base}"),
-                _ => write!(formatter, "{base}/{bits}"),
-            },
+            (DestinationHost::Network(network), None) => network.fmt(formatter),
         }
     }
 }
