@@ -80,6 +80,7 @@ pub(super) fn allow(routes: Router<Arc<Server>>, config: &Config) -> Router<Arc<
             TUS_RESUMABLE,
             UPLOAD_OFFSET,
             UPLOAD_LENGTH,
+            UPLOAD_METADATA,
             UPLOAD_EXPIRES,
         ])
         .max_age(Timings::STANDARD.http.cors);

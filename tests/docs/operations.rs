@@ -33,7 +33,7 @@ Clients and scripts store and fetch whole files at the addresses below. These ar
 | `GET /files/archive`, `HEAD /files/archive` | Fetches several entries of one directory as one ZIP archive. | 200 |
 | `POST /files/uploads` | Begins the upload of one file in pieces, by the protocol [tus 1.0](https://tus.io/protocols/resumable-upload). The address of the upload is in `Location`. | 201 |
 | `HEAD /files/uploads/{id}` | Tells how many bytes have arrived. | 200 |
-| `PATCH /files/uploads/{id}` | Adds the next piece (`application/offset+octet-stream`); the last one stores the file. | 204 |
+| `PATCH /files/uploads/{id}` | Adds the next piece (`application/offset+octet-stream`); the last one stores the file, whose path is then in `Upload-Metadata` (`path`, in base64). | 204 |
 | `DELETE /files/uploads/{id}` | Gives the upload up. | 204 |
 
 | parameter | of | default | meaning |

@@ -4,7 +4,7 @@
 //! file is the progress of the upload, so no other record can differ from it, whenever the server dies. The
 //! complete file is stored like one from a single request, and is visible only then.
 
-use super::{OnConflict, TransferPermit, Upload};
+use super::{OnConflict, Stored, TransferPermit, Upload};
 use crate::transfer::Transfer;
 use fileshed_registry::{ResumableUpload, UploadRefusal};
 use fileshed_storage::{ArrivingFile, DiskError, OpenedArrivingFile, Root, Totals};
@@ -42,7 +42,7 @@ pub struct NewUpload<'a> {
 }
 
 /// Progress of an upload.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct UploadState {
     /// Its id, which nobody can guess.
     pub id: String,
@@ -52,6 +52,8 @@ pub struct UploadState {
     pub length: u64,
     /// When it ends if nothing more comes.
     pub expires_at: Timestamp,
+    /// The file, if this call stored it.
+    pub stored: Option<Stored>,
 }
 
 impl Transfer {
@@ -101,11 +103,12 @@ impl Transfer {
             self.store.registry.forget_resumable_upload(&row)?;
             return Err(error.into());
         }
+        let mut state = state(&row, 0);
         if row.length == 0 {
             let permit = self.permit(caller)?;
-            self.store_arrived(zone, &row, on_conflict, permit)?;
+            state.stored = self.store_arrived(zone, &row, on_conflict, permit)?;
         }
-        Ok(state(&row, 0))
+        Ok(state)
     }
 
     /// Returns the progress of an upload of the caller. If it has arrived whole and could not be stored then,
@@ -225,20 +228,21 @@ impl Transfer {
         row: &ResumableUpload,
         on_conflict: OnConflict,
         permit: TransferPermit,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Stored>, Error> {
         let registry = &self.store.registry;
         let reserved = registry.reserve_for_resumable_upload(row, 0)?;
         let store = || {
             let directory = self.arriving(row)?.ok_or(ResumableError::Unknown)?;
             let upload = Upload::new(zone, &row.directory, on_conflict, permit)?;
             let upload = upload.arrived_file(&row.name, row.modified, (&directory, &row.id))?;
-            upload.store(OPERATION, row.message.as_deref())?;
-            Ok(directory)
+            let stored = upload.store(OPERATION, row.message.as_deref())?;
+            Ok((directory, stored))
         };
         match store() {
-            Ok(directory) => {
+            Ok((directory, mut stored)) => {
                 registry.complete_resumable_upload(row)?;
-                Ok(directory.remove_file(&row.id)?)
+                directory.remove_file(&row.id)?;
+                Ok(stored.pop())
             }
             Err(error) => {
                 registry.reserve_for_resumable_upload(row, reserved)?;
@@ -278,23 +282,24 @@ impl ArrivingUpload<'_> {
 
     /// The piece has come, or as much of it as will: the upload lives on. Where the file is whole, it
     /// is stored.
-    pub fn finish(self) -> Result<UploadState, Error> {
+    pub fn finish(mut self) -> Result<UploadState, Error> {
         self.file.flush()?;
-        let (transfer, mut row) = (self.transfer, self.row);
+        let (transfer, row) = (self.transfer, &mut self.row);
         row.expires_at = transfer.upload_end();
         let store = &transfer.store;
         let registry = &store.registry;
         registry.extend_resumable_upload(&row.id, row.expires_at)?;
-        if self.file.size() == row.length {
+        let mut state = state(row, self.file.size());
+        if state.offset == row.length {
             let on_conflict = match on_conflict(row.overwrite) {
                 // It may have been stored before, and only that was not entered any more.
                 OnConflict::Rename if self.offset == row.length => OnConflict::RenameUnlessSame,
                 on_conflict => on_conflict,
             };
             let zone = store.zone(&self.caller, &row.zone, row.group.as_deref())?;
-            transfer.store_arrived(&zone.made()?, &row, on_conflict, self.permit)?;
+            state.stored = transfer.store_arrived(&zone.made()?, row, on_conflict, self.permit)?;
         }
-        Ok(state(&row, self.file.size()))
+        Ok(state)
     }
 }
 
@@ -312,6 +317,7 @@ fn state(row: &ResumableUpload, offset: u64) -> UploadState {
         offset,
         length: row.length,
         expires_at: Timestamp::from_second(row.expires_at).unwrap_or_default(),
+        stored: None,
     }
 }
 

@@ -189,17 +189,21 @@ async fn small(
     answered.await?.0
 }
 
-/// Returns the headers of every answer about an upload.
-fn headers(state: &UploadState) -> [(HeaderName, HeaderValue); 2] {
+/// Returns the headers of every answer about an upload. The one that stores the file names its path, as
+/// the answers to other uploads do.
+fn headers(state: &UploadState) -> HeaderMap {
     let expires = DateTimePrinter::new().timestamp_to_rfc9110_string(&state.expires_at);
     let expires = expires.ok().and_then(|text| text.parse().ok());
-    [
-        (UPLOAD_OFFSET, state.offset.into()),
-        (
-            UPLOAD_EXPIRES,
-            expires.unwrap_or(HeaderValue::from_static("")),
-        ),
-    ]
+    let metadata = state.stored.as_ref().and_then(|stored| {
+        let path = STANDARD.encode(stored.path.as_str());
+        let renamed = if stored.is_nearest { ",renamed" } else { "" };
+        format!("path {path}{renamed}").parse().ok()
+    });
+    let mut headers = HeaderMap::new();
+    headers.insert(UPLOAD_OFFSET, state.offset.into());
+    headers.extend(expires.map(|expires| (UPLOAD_EXPIRES, expires)));
+    headers.extend(metadata.map(|metadata| (UPLOAD_METADATA, metadata)));
+    headers
 }
 
 /// A header that holds a number of bytes.

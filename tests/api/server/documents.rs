@@ -441,6 +441,38 @@ fn resolved(schema: &Value, document: &Value, seen: &[&str]) -> Value {
     members.collect()
 }
 
+/// Whatever writes meets locks, and everything needs the registry.
+#[test]
+fn requests_for_files_are_refused_as_the_document_says() {
+    let document = TestApp::start().client().get("/openapi.json").body;
+    let writes = [
+        "/files/upload post",
+        "/files/uploads post",
+        "/files/uploads/{id} head",
+        "/files/uploads/{id} patch",
+        "/files/content put",
+    ];
+    let mut locked = Vec::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        if !path.starts_with("/files/") {
+            continue;
+        }
+        for (method, operation) in methods.as_object().unwrap() {
+            let responses = operation["responses"].as_object().unwrap();
+            for status in ["401", "403", "429", "500", "503"] {
+                assert!(responses.contains_key(status), "{method} {path}: {status}");
+            }
+            if responses.contains_key("423") {
+                locked.push(format!("{path} {method}"));
+            }
+        }
+    }
+    locked.sort_unstable();
+    let mut writes = writes.map(str::to_owned);
+    writes.sort_unstable();
+    assert_eq!(locked, writes);
+}
+
 /// Programs that an administrator added are in the text of the tool that runs them, wherever it is read.
 #[test]
 fn added_programs_are_told() {

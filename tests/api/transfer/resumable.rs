@@ -250,18 +250,37 @@ fn space_is_kept_while_it_arrives_and_free_when_it_is_given_up() {
 fn a_name_that_is_taken_is_kept_or_replaced() {
     let server = many_users().app();
     let ada = server.as_user("ada");
-    for (query, content) in [
-        ("zone=storage", b"one"),
-        ("zone=storage", b"two"),
-        ("zone=storage&overwrite=true", b"new"),
+    for (query, content, stored) in [
+        ("zone=storage", b"one", "a.txt"),
+        ("zone=storage", b"two", "a (2).txt"),
+        ("zone=storage&overwrite=true", b"new", "a.txt"),
     ] {
         let address = begun(&create(&ada, query, "a.txt", 3));
-        assert_eq!(piece(&ada, &address, 0, content).status, 204);
+        let first = piece(&ada, &address, 0, &content[..1]);
+        assert_eq!((first.status, first.header("upload-metadata")), (204, ""));
+        let last = piece(&ada, &address, 1, &content[1..]);
+        let told = format!("path {}", STANDARD.encode(stored));
+        let answer = (last.status, last.header("upload-metadata"));
+        assert_eq!(answer, (204, told.as_str()));
     }
     let on_disk = files(&server, "ada");
     assert_eq!(on_disk["Storage/data/a.txt"], b"new");
     assert_eq!(on_disk["Storage/data/a (2).txt"], b"two");
     assert_eq!(on_disk.len(), 2, "{:?}", on_disk.keys());
+}
+
+#[test]
+fn the_answer_that_stores_a_file_names_its_path() {
+    let server = many_users().app();
+    let ada = server.as_user("ada");
+    let told = |path: &str| format!("path {},renamed", STANDARD.encode(path));
+    let query = "zone=storage&path=in";
+    let address = begun(&create(&ada, query, "s\u{fc}b/who?.txt", 1));
+    let last = piece(&ada, &address, 0, b"x");
+    assert_eq!(last.header("upload-metadata"), told("in/s\u{fc}b/who_.txt"));
+    // A file without bytes is stored as soon as its upload begins.
+    let empty = create(&ada, query, "COM1", 0);
+    assert_eq!(empty.header("upload-metadata"), told("in/_COM1"));
 }
 
 #[test]
@@ -280,6 +299,8 @@ fn what_a_lock_keeps_out_is_stored_when_it_is_gone() {
     let waiting = speaking(&ada).send("HEAD", &address, b"");
     assert_eq!(waiting.status, 423, "nobody is told that it is done");
     ada.call("shed_lockedit_cancel", &place).data();
+    let stored = speaking(&ada).send("HEAD", &address, b"");
+    assert_eq!(stored.header("upload-metadata"), "path YS50eHQ=");
     assert_eq!(progress(&ada, &address), ("3".into(), "3".into()));
     assert_eq!(files(&server, "ada")["Documents/data/a.txt"], b"new");
 }

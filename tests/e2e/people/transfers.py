@@ -16,6 +16,9 @@ from people.world import World
 LARGE = 1024 * 1024 * 1024
 RATE = 40 * 1024 * 1024
 
+#: Bytes of a file that the page sends in pieces.
+IN_PIECES = 33 * 1024 * 1024
+
 
 def upload(world: World) -> None:
     """Files are sent by button and by drop, with their folders."""
@@ -127,6 +130,12 @@ def _interrupted(
     page.click("button", "Give up: large.bin")
     check.until("nothing of it stays", lambda: not list(arriving.glob("*")))
     check.equal("nothing is stored", page.count("checkbox", "Select large (2).bin"), 0)
+
+    unusual = sent.with_name("who?.bin")
+    unusual.write_bytes(bytes(IN_PIECES))
+    page.choose_files("button", "Upload files", [unusual])
+    renamed = "“who?.bin” was renamed to “who_.bin”"
+    check.until("the page tells its other name", lambda: renamed in world.told_by_page())
 
 
 def _digest(file: Path) -> str:

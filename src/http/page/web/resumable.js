@@ -16,11 +16,11 @@ const ATTEMPTS = 12;
 /** Statuses that may pass by themselves: another request for the same upload, a locked file, too many transfers. */
 const PASSES = [409, 423, 429];
 
-/** @typedef {{start: () => Promise<void>, pause: () => void, giveUp: () => void}} Sending */
+/** @typedef {{start: () => Promise<string|undefined>, pause: () => void, giveUp: () => void}} Sending */
 
 /**
- * One file on its way to a directory. `start` begins or goes on, and ends when it is stored or paused;
- * `progress` is told how many bytes have arrived, `interrupted` that the connection is lost.
+ * One file on its way to a directory. `start` begins or goes on, and ends when it is stored or paused; it
+ * returns the path if the file got the nearest name that every system supports. `progress` is told how many bytes have arrived, `interrupted` that the connection is lost.
  * @param {import("./api.js").Zone} zone @param {string} path @param {{name: string, file: File}} sent
  * @param {{overwrite: boolean, progress: (bytes: number) => void, interrupted: () => void}} options
  * @returns {Promise<Sending>}
@@ -30,7 +30,7 @@ export async function sendInPieces(zone, path, { name, file }, { overwrite, prog
   const given = query(zone, { path: path || "." });
   if (overwrite) given.set("overwrite", "true");
   const endpoint = new URL(`files/uploads?${given}`, document.baseURI).href;
-  /** Functions that end the present run. @type {{resolve: () => void, reject: (error: Error) => void}} */
+  /** Functions that end the present run. @type {{resolve: (path?: string) => void, reject: (error: Error) => void}} */
   let run;
   const upload = new Upload(file, {
     endpoint,
@@ -47,7 +47,7 @@ export async function sendInPieces(zone, path, { name, file }, { overwrite, prog
       if (mayPass) interrupted();
       return mayPass;
     },
-    onSuccess: () => run.resolve(),
+    onSuccess: ({ lastResponse }) => run.resolve(renamedTo(lastResponse)),
     onError: (/** @type {any} */ error) => run.reject(refusal(error)),
   });
   const [earlier] = (await upload.findPreviousUploads()).reverse();
@@ -55,7 +55,7 @@ export async function sendInPieces(zone, path, { name, file }, { overwrite, prog
   return {
     start: () =>
       new Promise((resolve, reject) => {
-        run = { resolve: () => resolve(undefined), reject };
+        run = { resolve, reject };
         upload.start();
       }),
     pause: () => {
@@ -68,6 +68,12 @@ export async function sendInPieces(zone, path, { name, file }, { overwrite, prog
       run?.resolve();
     },
   };
+}
+
+/** The path of a file under another name than its own. @param {any} answer */
+function renamedTo(answer) {
+  const [, path] = (answer.getHeader("Upload-Metadata") ?? "").match(/^path (\S+),renamed$/) ?? [];
+  return path && new TextDecoder().decode(Uint8Array.from(atob(path), (byte) => byte.charCodeAt(0)));
 }
 
 /** @param {any} error */

@@ -112,8 +112,9 @@ async function send(transfer, to, files, overwrite) {
       transfer.sending ??= await sendInPieces(to, to.path, files[0], { overwrite, progress, interrupted });
       // A person may have pressed a button while that was prepared.
       if (isStopped(transfer)) return transfer.stop.signal.aborted ? transfer.sending.giveUp() : undefined;
-      await transfer.sending.start();
+      const renamed = await transfer.sending.start();
       if (isStopped(transfer)) return;
+      if (renamed) tell(word("nearest", base(files[0].name), base(renamed)));
     } else {
       const stored = await upload(to, to.path, files, { overwrite, progress, signal: transfer.stop.signal });
       for (const { name, path } of stored.filter(({ renamed }) => renamed)) tell(word("nearest", base(name), base(path)));
