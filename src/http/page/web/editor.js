@@ -17,8 +17,11 @@ function languageOf(library, name) {
   return made ? [made()] : [];
 }
 
+/** The look of all editors, since their rules lie in one style sheet. @type {any[]|undefined} */
+let look;
+
 /** Colours that follow light and dark. @param {any} library */
-function look(library) {
+function lookOf(library) {
   const { EditorView, HighlightStyle, syntaxHighlighting, tags } = library;
   const theme = EditorView.theme({
     "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--surface)", fontSize: "13px" },
@@ -50,6 +53,13 @@ function shadow(element) {
   return element.shadowRoot ?? element.attachShadow({ mode: "open" });
 }
 
+/** Has Firefox see the rules that came into the style sheet after it was first used. @param {ShadowRoot} root */
+function restyle(root) {
+  const sheets = [...root.adoptedStyleSheets];
+  root.adoptedStyleSheets = [];
+  root.adoptedStyleSheets = sheets;
+}
+
 /**
  * Shows text in an element; gives what reads it.
  * @param {HTMLElement} element @param {string} name @param {string} text
@@ -72,9 +82,10 @@ export async function showText(element, name, text, { label, writable, onChange,
       EditorState.readOnly.of(!writable),
       EditorView.updateListener.of((update) => update.docChanged && onChange?.()),
       languageOf(library, name),
-      look(library),
+      look ??= lookOf(library),
     ],
   });
+  restyle(root);
   if (writable) view.focus();
   return () => view.state.doc.toString();
 }
@@ -89,11 +100,12 @@ export async function showDifference(element, name, before, after) {
     doc,
     extensions: [
       basicSetup, EditorView.lineWrapping, EditorState.readOnly.of(true),
-      EditorView.contentAttributes.of({ "aria-label": label }), languageOf(library, name), look(library),
+      EditorView.contentAttributes.of({ "aria-label": label }), languageOf(library, name), look ??= lookOf(library),
     ],
   });
   new MergeView({
     a: side(before, `${name} (1)`), b: side(after, `${name} (2)`), root, parent: root,
     collapseUnchanged: { margin: 3, minSize: 6 },
   });
+  restyle(root);
 }
