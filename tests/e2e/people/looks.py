@@ -73,7 +73,8 @@ def german(world: World) -> None:
 
 def contrast(world: World) -> None:
     """axe-core finds nothing, in light and dark."""
-    world.store("documents", "axe/page.md", b"# A title\n\ntext\n")
+    world.store("documents", "axe/page.md", b"line\n" * 40)
+    world.store("documents", "axe/page.md", b"# A title\n\ntext\n" + b"line\n" * 40)
     world.store("documents", "axe/code.py", b"print(1)  # one\n")
     world.store("documents", "axe/table.csv", b"a,b\n1,2\n")
     page = world.page
@@ -93,9 +94,17 @@ def contrast(world: World) -> None:
         page.click("button", "Cancel")
         page.click("button", "More actions")
         page.click("menuitem", "History")
-        page.see("textbox", "axe/page.md (2)")
+        check.until("most lines are left out", lambda: "unchanged lines" in page.text("textbox", "axe/page.md (2)"))
         world.clean(f"the history, {scheme}")
         page.click("button", "Close")
+        world.open("documents/axe?open=code.py")
+        page.click("button", "Edit")
+        page.see("button", "Save")
+        page.focus("textbox", "code.py")
+        page.keys("CONTROL", "f")
+        page.write("textbox", "Find", "print")
+        world.clean(f"a search in a text, {scheme}")
+        page.click("button", "Cancel")
         world.open("documents/axe")
         page.click("button", "More actions: code.py")
         page.see("menu")

@@ -32,6 +32,11 @@ function lookOf(library) {
     ".cm-cursor": { borderLeftColor: "var(--text)" },
     "&.cm-focused .cm-selectionBackground, .cm-selectionBackground, ::selection": { backgroundColor: "var(--accent-soft) !important" },
     ".cm-panels, .cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--text)", borderColor: "var(--line)" },
+    ".cm-panel.cm-search": { "& label, & .cm-button, & .cm-textfield": { fontSize: "inherit" } },
+    ".cm-textfield, .cm-button": { background: "var(--surface)", color: "inherit", border: "1px solid var(--line)", borderRadius: "6px" },
+    ".cm-button:active": { background: "var(--hover)" },
+    ".cm-foldPlaceholder, .cm-collapsedLines": { background: "var(--hover)", color: "var(--faint)", borderColor: "var(--line)" },
+    ".cm-collapsedLines::before, .cm-collapsedLines::after": { content: "'…'" },
   });
   const { keyword, string, comment, number, bool, heading, link, tagName, attributeName, propertyName, typeName, strong, emphasis } = tags;
   const style = HighlightStyle.define([
