@@ -124,6 +124,8 @@ class Firefox:
         self.driver.outside(_IN_EACH_PAGE, COUNTING)
         #: Media features, and whether the page has them.
         self._look: dict[str, bool] = {}
+        #: Errors and warnings that were not asked for yet.
+        self._told: list[str] = []
         self.resize(1200, 800)
 
     def __enter__(self) -> "Firefox":
@@ -177,11 +179,17 @@ class Firefox:
     def errors(self, answers: bool = True) -> list[str]:
         """Errors and warnings in the console since it was last asked, also of requests that failed, unless
         `answers` do not count."""
-        told = self.driver.outside("return window.fileshedErrors.splice(0)")
+        told, self._told = self._told + self._console(), []
         return [error for error in told if answers or not re.search(r" answers \d+$", error)]
 
+    def _console(self) -> list[str]:
+        return self.driver.outside("return window.fileshedErrors.splice(0)")
+
     def open(self, address: str) -> None:
+        self._told += self._console()
         self.driver.tell("WebDriver:Navigate", url=address)
+        # A page that is left while it loads is no fault of it.
+        self._told += [error for error in self._console() if "Script Loader: Loading failed" not in error]
         self._has_its_look()
 
     def reload(self) -> None:

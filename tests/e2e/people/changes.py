@@ -37,7 +37,7 @@ def changes(world: World) -> None:
         check.equal("what was new is gone", here.content("storage", "new.txt"), None)
         page.click("button", "Redo")
         check.until("it is done again", lambda: here.content("documents", "plan.md") == b"two\n")
-        check.equal("all of it", here.content("storage", "new.txt"), b"new")
+        check.until("all of it", lambda: here.content("storage", "new.txt") == b"new")
         # One answer, opened at its address.
         here.window.open("about:blank")
         here.window.open(f"{here.server.url}/#/changes/m-1")
