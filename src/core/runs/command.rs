@@ -29,9 +29,7 @@ use fileshed_types::settings::NetworkMode;
 pub use command_line::{CommandLine, Ran, answer_max};
 pub use error::ExecError;
 pub use fetch::fetch;
-pub(crate) use filter::{
-    PDF_COMMAND, PICTURE_COMMAND, filter, pdf_page, pdf_text, recognise_page,
-};
+pub(crate) use filter::{PDF_COMMAND, PICTURE_COMMAND, filter, pdf_page, pdf_text, recognise_page};
 pub use limit::Limit;
 pub(crate) use names::NamesBefore;
 pub use run::{run, run_on_copy};

@@ -222,4 +222,3 @@ impl Drop for StartedJob<'_> {
         }
     }
 }
-
