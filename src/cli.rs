@@ -9,7 +9,8 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use fileshed_core::hint::Person;
-use fileshed_core::{Check, CheckState, Core, Error, Hint};
+use fileshed_core::store::DataPart;
+use fileshed_core::{Check, CheckState, Core, Error, Hint, sandbox};
 
 use crate::config::{Config, ConfigError, Effective};
 use crate::http::terminal::document;
@@ -199,7 +200,7 @@ fn with_keys(config: &Config, core: &Core) -> Result<Config, CommandFailure> {
 
 /// Opens the store that `config` describes, for a command: one that is not there is not made.
 fn open(config: &Config) -> Result<Core, CommandFailure> {
-    name_directory(config);
+    enter(config)?;
     let core = Core::open_existing(config.core.clone());
     let core = core.map_err(|error| cannot_open(config, error))?;
     // The next one who opens it does not know any more.
@@ -213,6 +214,27 @@ fn open(config: &Config) -> Result<Core, CommandFailure> {
 fn cannot_open(config: &Config, error: Error) -> CommandFailure {
     let place = config.core.storage_base_path.display().to_string();
     CommandFailure::Data(place, error)
+}
+
+/// Says which data directory is used. Root works there as the account of the server, which must be able to
+/// change the files that the command leaves.
+fn enter(config: &Config) -> Result<(), CommandFailure> {
+    name_directory(config);
+    let directory = &config.core.storage_base_path;
+    // A mounted directory may belong to another account than the server's, which makes the pepper.
+    let pepper = directory.join(DataPart::Pepper.file());
+    let owner = sandbox::become_owner(&[&pepper, directory]);
+    let owner = owner.map_err(|error| {
+        CommandFailure::Refused(format!(
+            "root cannot work as the owner of the data: {error}"
+        ))
+    })?;
+    if let Some(owner) = owner {
+        tell(&format!(
+            "working as the account {owner}, the owner of the data"
+        ));
+    }
+    Ok(())
 }
 
 /// Says which data directory is used, beside the answer.
@@ -239,7 +261,7 @@ fn show_config(effective: &Effective) -> Result<ExitCode, CommandFailure> {
 
 /// `fileshed doctor`
 fn doctor(config: &Config, storage: bool) -> Result<ExitCode, CommandFailure> {
-    name_directory(config);
+    enter(config)?;
     let mut config = config.clone();
     let mut checks = match Core::open_existing(config.core.clone()) {
         Ok(core) => {

@@ -7,7 +7,7 @@ use clap::Subcommand;
 use fileshed_core::settings::RegistryUrl;
 use fileshed_core::store::DataPart;
 
-use super::{CommandFailure, cannot_open, name_directory, print, print_all};
+use super::{CommandFailure, cannot_open, enter, print, print_all};
 use crate::config::{Config, one_of};
 
 /// Commands for the registry.
@@ -68,7 +68,7 @@ impl RegistryCommand {
             let text = "--from and --to are the same place: give two different places";
             return Err(CommandFailure::Refused(text.to_owned()));
         }
-        name_directory(config);
+        enter(config)?;
         let copied = fileshed_core::Store::copy_registry(&config.core, from, to)
             .map_err(|error| cannot_open(config, error))?;
         let filled = copied.iter().filter(|table| table.rows > 0);
@@ -97,7 +97,7 @@ pub enum DataCommand {
 impl DataCommand {
     pub(super) fn run(&self, config: &Config) -> Result<ExitCode, CommandFailure> {
         let Self::AcceptLoss { part, yes } = *self;
-        name_directory(config);
+        enter(config)?;
         let failed = |error| cannot_open(config, error);
         if !yes {
             let loss = fileshed_core::Store::loss(&config.core, part).map_err(failed)?;

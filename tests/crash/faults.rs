@@ -12,5 +12,5 @@ mod permissions;
 mod power_cut;
 mod running;
 mod space;
-mod unprivileged;
+pub(crate) mod unprivileged;
 mod volume;

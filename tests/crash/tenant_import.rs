@@ -2,14 +2,16 @@
 //! import continues from there, and no leftovers remain.
 
 use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::faults::unprivileged;
 use fileshed_test_support::on_disk::{Repository, Tree, assert_same, totals, tree};
 use fileshed_test_support::rng::Rng;
 use fileshed_test_support::variables::{rounds, seed};
-use fileshed_test_support::{Client, Finished, Server, Setup, TestApp, pause};
+use fileshed_test_support::{Client, Finished, Server, Setup, TestApp, create_team, pause, skip};
 
 /// Files of the user, beside a large one.
 const FILES: usize = 150;
@@ -36,8 +38,7 @@ fn succeeds(finished: &Finished) {
 /// A server that has the group.
 fn opened(setup: &Setup) -> TestApp {
     let app = setup.clone().app();
-    let group = ["group", "create", "--id", "team", "--name", "Team"];
-    succeeds(&app.run(&[&group[..], &["--members", "ada,bob"]].concat()));
+    succeeds(&app.run(&create_team("ada,bob")));
     app
 }
 
@@ -215,4 +216,63 @@ fn who_is_imported_is_whole_or_absent_whenever_the_program_is_killed() {
         );
     }
     println!("{whole} were whole, {absent} absent");
+}
+
+/// Returns the entries below a directory that do not belong to an account.
+fn of_others(directory: &Path, account: u32) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let (path, metadata) = entry.map(|entry| (entry.path(), entry.metadata())).unwrap();
+        let metadata = metadata.unwrap();
+        if metadata.uid() != account || metadata.gid() != account {
+            found.push(path.display().to_string());
+        }
+        if metadata.is_dir() {
+            found.extend(of_others(&path, account));
+        }
+    }
+    found
+}
+
+/// A program that root runs works as the account of the server, to which its files belong.
+#[test]
+fn what_root_imports_belongs_to_the_server() {
+    if !rustix::process::geteuid().is_root() {
+        skip("only root works for other accounts");
+        return;
+    }
+    let Some(to) = unprivileged::setup() else {
+        return;
+    };
+    let from = setup();
+    furnish(&opened(&from));
+    let mut server = to.env("FILESHED_GROUPS", "local").start();
+    let root = server.setup().clone().through(&[]);
+    succeeds(&root.run(&create_team("ada,bob")));
+    for whose in [USER, GROUP] {
+        let imported = import(&root, &exported(&from, &whose));
+        succeeds(&imported);
+        let account = format!("account {}", unprivileged::ACCOUNT);
+        assert!(imported.stderr.contains(&account), "{imported:?}");
+    }
+    let data_directory = server.data();
+    let others = || of_others(&data_directory, unprivileged::ACCOUNT);
+    assert_eq!(others(), Vec::<String>::new());
+    let ada = server.as_user("ada");
+    for (zone, path) in [
+        ("documents", "plan.md"),
+        ("storage", "a/kept.md"),
+        ("group", "hers.md"),
+    ] {
+        let file = json!({"zone": zone, "group": "Team", "path": path, "content": "new", "overwrite": true});
+        data(&ada, "shed_create_file", &file);
+    }
+    // So does the part of the data that a command makes anew, where only the directory tells the account.
+    server.terminate();
+    assert_eq!(server.wait(), Some(0));
+    std::fs::remove_file(data_directory.join(".fs_pepper")).unwrap();
+    succeeds(&root.run(&["data", "accept-loss", "pepper", "--yes"]));
+    succeeds(&root.run(&["doctor"]));
+    assert_eq!(others(), Vec::<String>::new());
+    let _again = server.again();
 }

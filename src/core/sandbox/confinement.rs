@@ -1,6 +1,11 @@
 //! Confinement that the kernel of this machine enforces, found by confining a process and asking it.
 
+use std::io;
 use std::os::fd::BorrowedFd;
+use std::path::Path;
+
+use rustix::process::{Gid, Uid};
+use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
 use super::child::{OutputSink, run};
 use super::jail::{NOT_ENABLED, ProbeReport};
@@ -23,6 +28,29 @@ pub struct Confinement {
 pub fn hide_this_process() {
     let _refused_only_for_unknown_values =
         rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}
+
+/// Makes root work as the owner of the first of `places` that exists, and returns this owner; does nothing
+/// for other accounts, or if root is the owner. This holds for the calling thread and for threads that it
+/// starts afterwards, so no other thread may run yet.
+///
+/// # Errors
+/// If root lacks the right to become another account.
+pub fn become_owner(places: &[&Path]) -> io::Result<Option<u32>> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(None);
+    }
+    let found = places
+        .iter()
+        .find_map(|place| rustix::fs::stat(*place).ok());
+    let Some(owner) = found.filter(|owner| owner.st_uid != 0) else {
+        return Ok(None);
+    };
+    let (user, group) = (Uid::from_raw(owner.st_uid), Gid::from_raw(owner.st_gid));
+    set_thread_groups(&[group])?;
+    set_thread_res_gid(group, group, group)?;
+    set_thread_res_uid(user, user, user)?;
+    Ok(Some(owner.st_uid))
 }
 
 impl Confinement {

@@ -24,7 +24,7 @@ mod zygote;
 
 pub use cgroup::NotDelegated;
 pub use child::{ExitReason, Outcome, OutputSink, Stream, run};
-pub use confinement::{Confinement, hide_this_process};
+pub use confinement::{Confinement, become_owner, hide_this_process};
 pub use descriptor::{descriptor_limit, poll, raise_descriptor_limit};
 pub use error::SandboxError;
 pub use jail::{ARGUMENT, COMPLAINT, FAILED, serve};
