@@ -4,12 +4,13 @@
 //! `token create` and `login-link`, once, by `openwebui connection`, which says so, and when the
 //! server has made a key for itself, once.
 
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use fileshed_core::hint::Person;
 use fileshed_core::store::DataPart;
+use fileshed_core::tenant_archive::TenantArchiveError;
 use fileshed_core::{Check, CheckState, Core, Error, Hint, sandbox};
 
 use crate::config::{Config, ConfigError, Effective};
@@ -75,13 +76,33 @@ pub fn usage(answer: &clap::Error) -> ExitCode {
     let code = u8::try_from(answer.exit_code()).unwrap_or(2);
     match answer.print() {
         Ok(()) => ExitCode::from(code),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(NO_READER),
         Err(_) => ExitCode::FAILURE,
     }
 }
 
-/// Says why a command could not be carried out.
+/// Status of a program whose output nobody reads any more, as if the signal SIGPIPE (13) had ended it.
+const NO_READER: u8 = 128 + 13;
+
+/// Returns `true` if the reader of the output went away, such as `head` after its last line.
+fn is_unread(failure: &CommandFailure) -> bool {
+    let error = match failure {
+        CommandFailure::System(error) => Some(error),
+        CommandFailure::Core(error) => match error.cause() {
+            Some(TenantArchiveError::Output(error)) => Some(error),
+            _ => None,
+        },
+        _ => None,
+    };
+    error.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+}
+
+/// Says why a command could not be carried out; nothing if only its reader went away.
 #[must_use]
 pub fn complain(failure: &CommandFailure) -> ExitCode {
+    if is_unread(failure) {
+        return ExitCode::from(NO_READER);
+    }
     let mut text = format!("fileshed: {}", http::with_causes(failure));
     let next = match failure {
         CommandFailure::Data(_, error) | CommandFailure::Core(error) => Some(advice(error.hint())),

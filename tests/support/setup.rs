@@ -88,8 +88,19 @@ impl Setup {
     /// Runs the program with these arguments to its end. One that does not end, such as a server
     /// that should not have started, is killed.
     pub fn run(&self, arguments: &[&str]) -> Finished {
+        self.finish(arguments, Stdio::piped())
+    }
+
+    /// Runs the program with these arguments to its end; nobody reads its standard output.
+    pub fn run_unread(&self, arguments: &[&str]) -> Finished {
+        let (reader, output) = std::io::pipe().unwrap();
+        drop(reader);
+        self.finish(arguments, output.into())
+    }
+
+    fn finish(&self, arguments: &[&str], output: Stdio) -> Finished {
         let mut command = self.command(arguments);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdout(output).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
         let process = processes::handle(&child);
         let watch = std::thread::spawn(move || processes::kill_after(&process, PATIENCE));

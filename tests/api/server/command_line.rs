@@ -36,6 +36,31 @@ fn every_list_is_rows_with_tabs_and_json_with_the_same() {
     assert_eq!(empty.stdout, "[]\n");
 }
 
+/// The status is that of other programs behind `| head`, which the signal SIGPIPE ends.
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let server = TestApp::with_key();
+    let file = json!({"zone": "storage", "path": "a.md", "content": "hello"});
+    server.as_user("ada").call("shed_create_file", &file).data();
+    for words in [
+        &["config"][..],
+        &["openapi"],
+        &["doctor"],
+        &["--help"],
+        &["user", "list"],
+        &["user", "list", "--json"],
+        &["user", "show", "--user", "ada"],
+        &["tenant", "export", "--user", "ada"],
+        &["openwebui", "connection"],
+    ] {
+        let finished = server.setup().run_unread(words);
+        assert_eq!(finished.code, Some(141), "{words:?}: {finished:?}");
+        for word in ["pipe", "panic", "cannot be written"] {
+            assert!(!finished.stderr.contains(word), "{words:?}: {finished:?}");
+        }
+    }
+}
+
 #[test]
 fn all_commands_name_what_they_are_about_in_the_same_way() {
     let server = TestApp::with_key();
