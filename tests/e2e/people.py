@@ -23,7 +23,7 @@ from harness import browser, check, fileshed, firefox, install, parts
 from harness.accessible import Accessible
 from harness.chromium import ChromiumPage
 from harness.firefox_page import FirefoxPage
-from people import CHROMIUM_ALONE, SMOKE, Way, named
+from people import SMOKE, Way, named
 from people.provider import programs as provider_programs
 from people.world import DESK, World, axe_core
 
@@ -108,8 +108,6 @@ def main() -> int:
 def _holds(worlds: Worlds, way: Way) -> bool:
     begun = time.monotonic()
     try:
-        if way.browser == "firefox" and way.scenario.__name__ in CHROMIUM_ALONE:
-            raise install.Missing(CHROMIUM_ALONE[way.scenario.__name__])
         world = worlds.world(way)
         world.usual_scheme = "dark" if way.is_dark else ""
         world.use_phone(way.is_phone)

@@ -144,6 +144,17 @@ class Browser:
         self.driver.execute_cdp_cmd("Browser.grantPermissions", permitted)
         return self.run("const done = arguments[0]; navigator.clipboard.readText().then(done)")
 
+    def forget(self) -> None:
+        """Forgets what it has loaded."""
+        self.driver.execute_cdp_cmd("Network.clearBrowserCache", {})
+
+    def worked(self) -> float:
+        """Returns the processor time of the thread of the page, in seconds."""
+        command = self.driver.execute_cdp_cmd
+        command("Performance.enable", {"timeDomain": "threadTicks"})
+        metrics = command("Performance.getMetrics", {})["metrics"]
+        return next(one["value"] for one in metrics if one["name"] == "TaskDuration")
+
     @contextmanager
     def refusing(self, *parts: str) -> Iterator[None]:
         """Requests with one of these parts in their addresses fail, as if nobody answered."""

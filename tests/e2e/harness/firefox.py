@@ -84,6 +84,14 @@ window.fileshedRefuses = (subject) => {
 Services.obs.addObserver(window.fileshedRefuses, "http-on-modify-request");
 """
 
+_WORKED = """
+const [done] = arguments, { osPid } = gBrowser.selectedBrowser.browsingContext.currentWindowGlobal;
+ChromeUtils.requestProcInfo().then(({ children }) => {
+    const { threads } = children.find(({ pid }) => pid === osPid);
+    done(threads.find(({ tid }) => tid === osPid).cpuTime);
+});
+"""
+
 _CLIPBOARD = """
 const copied = Cc["@mozilla.org/widget/transferable;1"].createInstance(Ci.nsITransferable), data = {};
 copied.init(null);
@@ -166,6 +174,14 @@ class Firefox:
     def clipboard(self) -> str:
         """Returns the text that was copied last."""
         return self.driver.outside(_CLIPBOARD)
+
+    def forget(self) -> None:
+        """Forgets what it has loaded."""
+        self.driver.outside("Services.cache2.clear(); ChromeUtils.clearResourceCache();")
+
+    def worked(self) -> float:
+        """Returns the processor time of the thread of the page, in seconds."""
+        return self.driver.outside(_WORKED, waits=True) / 1e9
 
     @contextmanager
     def refusing(self, *parts: str) -> Iterator[None]:

@@ -42,12 +42,6 @@ OTHERS: tuple[Scenario, ...] = (
 #: What is shown again in dark, where that is not the usual look.
 DARK: tuple[Scenario, ...] = (views,)
 
-#: Why Firefox does not do a scenario.
-CHROMIUM_ALONE = {
-    "many": "only Chromium tells the processor time of a page",
-    "quick": "only Chromium forgets what it has loaded while it runs",
-}
-
 
 @dataclass(frozen=True)
 class Way:

@@ -216,17 +216,9 @@ def _scroll(world: World, directory: str) -> float:
     """Processor time in seconds that the page takes to scroll a list; the least of some."""
     world.open(f"storage/{directory}")
     world.row("f00000.txt")
-    command = world.window.driver.execute_cdp_cmd
-    command("Performance.enable", {"timeDomain": "threadTicks"})
-
-    def taken() -> float:
-        metrics = command("Performance.getMetrics", {})["metrics"]
-        return next(one["value"] for one in metrics if one["name"] == "TaskDuration")
-
     times = []
     for _ in range(3):
-        before = taken()
+        before = world.window.worked()
         world.window.run(SCROLL)
-        times.append(taken() - before)
-    command("Performance.disable", {})
+        times.append(world.window.worked() - before)
     return min(times)

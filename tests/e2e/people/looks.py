@@ -118,7 +118,7 @@ def quick(world: World) -> None:
     paints = []
     for _ in range(5):
         world.window.open("about:blank")
-        world.window.driver.execute_cdp_cmd("Network.clearBrowserCache", {})
+        world.window.forget()
         world.window.open(f"{world.server.url}/#/documents")
         paint = "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
         paints.append(check.until("something is painted", lambda: world.script(paint)))
