@@ -120,7 +120,7 @@ class Firefox:
             "accessibility.force_disabled": -1,
             "browser.download.dir": str(downloads),
             "browser.download.folderList": 2,
-            # Pages are shown files of the test only.
+            # The page may read files and folders that a test drops.
             "security.sandbox.content.read_path_whitelist": f"{tempfile.gettempdir()}/",
             "dom.filesystem.pathcheck.disabled": True,
             # A question of Firefox can be answered at once.
@@ -128,13 +128,17 @@ class Firefox:
             # Boxes are where they are with the bars of Chromium.
             "widget.non-native-theme.scrollbar.size.override": 20,
         })
-        self.driver.tell("WebDriver:SetWindowRect", width=1500, height=1400)
-        self.driver.outside(_IN_EACH_PAGE, COUNTING)
         #: Media features, and whether the page has them.
         self._look: dict[str, bool] = {}
         #: Errors and warnings that were not asked for yet.
         self._told: list[str] = []
-        self.resize(1200, 800)
+        try:
+            self.driver.tell("WebDriver:SetWindowRect", width=1500, height=1400)
+            self.driver.outside(_IN_EACH_PAGE, COUNTING)
+            self.resize(1200, 800)
+        except BaseException:
+            self.driver.stop()
+            raise
 
     def __enter__(self) -> "Firefox":
         return self

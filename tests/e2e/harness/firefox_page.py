@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness import check
 from harness.accessible import KEYS, Accessible, Node, Place
 from harness.firefox import Firefox
 from harness.marionette import Refused
