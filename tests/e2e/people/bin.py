@@ -57,7 +57,7 @@ def bin(world: World) -> None:
         here.has_chosen(["Today", "d.txt", "c.txt"])
         page.click("button", "Restore")
         check.until("both came back", lambda: here.content("storage", "notes/c.txt") and here.content("storage", "notes/d.txt"))
-        check.that("it says so", "2 items were restored" in here.told_by_page())
+        check.until("it says so", lambda: "2 items were restored" in here.told_by_page())
         here.open("storage/notes")
         here.row("a.txt")
         here.choose("c.txt", "d.txt")
