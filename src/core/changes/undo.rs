@@ -199,8 +199,14 @@ pub fn undo(
     } else {
         expect_write_scope(caller)?;
         paths.clear();
-        for (zone, (_, ways)) in &zones {
-            match zone.take_back(store, only, ways, options) {
+        let mut has_sent = false;
+        for (zone, (_, mut ways)) in zones {
+            // Files that another zone sent back are judged where they are now.
+            if has_sent {
+                (_, ways) = zone.judge(store, only)?;
+            }
+            has_sent |= ways.iter().any(ChangeWays::send);
+            match zone.take_back(store, only, &ways, options) {
                 Ok(outcomes) => paths.extend(outcomes),
                 // The answer has to name the id by which the other zones are undone.
                 Err(error) if paths.iter().any(|path| !path.is_kept()) => {

@@ -1243,12 +1243,19 @@ fn directories_come_back_with_what_an_answer_did_inside_them() {
             Renamed("d/f", "d/g"),
             Wrote("d/f", "anew\n"),
         ],
+        &[Removed("d/sub"), Renamed("d", "e"), Wrote("e/sub/x", "1\n")],
+        &[
+            Removed("d/sub"),
+            Wrote("d/sub/x", "1\n"),
+            Renamed("d/sub", "s"),
+            Removed("d"),
+        ],
     ];
     for (number, case) in cases.iter().enumerate() {
         let name = format!("user-{number}");
         let user = server.as_user(&name).chat("one");
         let before = writes(&user, "before");
-        for path in ["d/f", "d/g", "o/z"] {
+        for path in ["d/f", "d/g", "d/sub/h", "o/z"] {
             file(&before, "storage", path, "old\n");
         }
         let storage = place(&server, &name, "storage");
@@ -1277,4 +1284,25 @@ fn directories_come_back_with_what_an_answer_did_inside_them() {
             undo = data["undo"].as_str().expect("an id").to_owned();
         }
     }
+}
+
+#[test]
+fn an_addition_of_others_to_a_file_that_was_renamed_stays() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "before"), "storage", "f.txt", "old\n");
+    let answer = writes(&ada, "answer");
+    file(&answer, "storage", "f.txt", "new\n");
+    let renaming = json!({"zone": "storage", "old_path": "f.txt", "new_path": "g.txt"});
+    done(&answer, "shed_rename", &renaming);
+    add(&ada, "of-others", "g.txt", "theirs\n");
+    file(&answer, "storage", "f.txt", "anew\n");
+    let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
+    refused.refused(409, "FILE_EXISTS");
+    done(
+        &ada,
+        "shed_undo",
+        &json!({"answer": "answer", "partial": true}),
+    );
+    assert_eq!(content(&ada, "storage", "f.txt"), "new\ntheirs\n");
 }

@@ -1,6 +1,7 @@
 //! The ways back from the steps of a zone without history, carried out in the order of their judgement.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::slice;
 
 use fileshed_registry::{Change, Step};
 use fileshed_storage::ContentState;
@@ -33,6 +34,12 @@ impl ChangeWays {
         let mut ways = self.ways.iter().map(|(_, way, _)| way);
         (1..=MOST_TOGETHER).contains(&self.ways.len())
             && ways.all(|way| matches!(way, Way::Swap(path, ..) if paths.insert(path)))
+    }
+
+    /// Returns `true` if a way sends something to another zone.
+    pub(super) fn send(&self) -> bool {
+        let mut ways = self.ways.iter();
+        ways.any(|(_, way, _)| matches!(way, Way::Send(..)))
     }
 
     /// Returns what becomes of the paths if nothing fails.
@@ -68,17 +75,25 @@ pub(super) fn carry_out(zone: &Zone<'_>, changes: &[ChangeWays]) -> Result<Vec<U
         zone,
         marked: HashSet::new(),
         failed: HashSet::new(),
+        rewritten: HashMap::new(),
     };
     let (mut outcomes, mut rest) = (Vec::new(), changes);
-    while let Some((first, others)) = rest.split_first() {
+    while let Some(first) = rest.first() {
         let (together, after) = rest.split_at(undo.leading_swaps(rest));
         if let Some(done) = undo.swap_together(together) {
             outcomes.extend(done);
             rest = after;
-        } else {
-            outcomes.extend(undo.take_back(first)?);
-            rest = others;
+            continue;
         }
+        let one_by_one = if together.is_empty() {
+            slice::from_ref(first)
+        } else {
+            together
+        };
+        for change in one_by_one {
+            outcomes.extend(undo.take_back(change)?);
+        }
+        rest = &rest[one_by_one.len()..];
     }
     Ok(outcomes)
 }
@@ -90,6 +105,8 @@ struct ZoneUndo<'u> {
     marked: HashSet<i64>,
     /// Paths that stay as they are, because a way failed there.
     failed: HashSet<String>,
+    /// Files that ways made anew, with the state of each.
+    rewritten: HashMap<ZonePath, ContentState>,
 }
 
 impl ZoneUndo<'_> {
@@ -99,6 +116,7 @@ impl ZoneUndo<'_> {
         let is_one = |change: &&ChangeWays| {
             let mut ways = change.ways.iter();
             change.are_swaps()
+                && !self.has_failed(change)
                 && paths.len() + change.ways.len() <= MOST_TOGETHER
                 && ways.all(|(_, way, _)| !self.is_stuck(way) && paths.insert(way.outcome().0))
         };
@@ -130,13 +148,16 @@ impl ZoneUndo<'_> {
     /// Takes a change back step by step.
     fn take_back(&mut self, change: &ChangeWays) -> Result<Vec<UndonePath>, Error> {
         let zone = self.zone;
-        let (mut outcomes, mut is_whole) = (Vec::new(), change.is_all);
+        // A merge that failed may have been to take steps of this change back, too.
+        let is_all = change.is_all && !self.has_failed(change);
+        let (mut outcomes, mut is_whole) = (Vec::new(), is_all);
         let last = change.ways.last().map(|(at, ..)| *at);
         for (at, way, seen) in &change.ways {
             let (path, mut outcome) = way.outcome();
             let stays = matches!(way, Way::Stay(..));
             if !stays && self.is_stuck(way) {
                 outcome = UndoOutcome::Kept(KeptReason::Changed);
+                self.fail(way);
             } else if !stays {
                 // Each step is a change by itself: the last one marks the change, if all are taken back.
                 let marks = is_whole && last == Some(*at);
@@ -144,8 +165,12 @@ impl ZoneUndo<'_> {
                 numbers.extend(marks.then_some(change.number));
                 let part = (change.steps.len() > 1).then_some((change.number, *at));
                 let undoing = Change::undoing(&numbers, part);
-                match self.as_change(undoing, |zone| way.go(zone, *seen)) {
-                    Ok(()) => self.marked.extend(numbers),
+                let seen = seen.or_else(|| self.rewritten.get(&path).copied());
+                match self.as_change(undoing, |zone| way.go(zone, seen)) {
+                    Ok(()) => {
+                        self.marked.extend(numbers);
+                        self.note_rewritten(way)?;
+                    }
                     Err(error) => {
                         tracing::warn!(%error, "a step is not taken back");
                         outcome = UndoOutcome::Kept(KeptReason::of(&error));
@@ -157,7 +182,7 @@ impl ZoneUndo<'_> {
             outcomes.push(change.outcome(zone, path, outcome));
         }
         let number = change.number;
-        if change.is_all && change.ways.is_empty() && !self.marked.contains(&number) {
+        if is_all && change.ways.is_empty() && !self.marked.contains(&number) {
             zone.store.registry.mark_undone(&[number], 0)?;
         }
         Ok(outcomes)
@@ -177,6 +202,23 @@ impl ZoneUndo<'_> {
         work(&zone.made()?)
     }
 
+    /// Notes the state of a file that a way made anew, for the next way there.
+    fn note_rewritten(&mut self, way: &Way) -> Result<(), Error> {
+        if let Way::Rewrite(path, ..) | Way::Shorten(path, ..) = way
+            && let Some(entry) = self.zone.data.existing_entry(path)?
+        {
+            let state = entry.stamp().content();
+            self.rewritten.insert(path.clone(), state);
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if a way failed at the path of a step of a change.
+    fn has_failed(&self, change: &ChangeWays) -> bool {
+        let mut steps = change.steps.iter();
+        !self.failed.is_empty() && steps.any(|step| self.failed.contains(step.path()))
+    }
+
     fn fail(&mut self, way: &Way) {
         let places = way.places().map(|path| path.as_str().to_owned());
         self.failed.extend(places);
@@ -184,10 +226,13 @@ impl ZoneUndo<'_> {
 
     /// Returns `true` if a way depends on one that failed.
     fn is_stuck(&self, way: &Way) -> bool {
-        way.places().any(|path| {
-            let path = path.as_str();
-            let mut failed = self.failed.iter();
-            failed.any(|failed| failed == path || is_below(path, failed) || is_below(failed, path))
-        })
+        !self.failed.is_empty()
+            && way.places().any(|path| {
+                let path = path.as_str();
+                let mut failed = self.failed.iter();
+                failed.any(|failed| {
+                    failed == path || is_below(path, failed) || is_below(failed, path)
+                })
+            })
     }
 }

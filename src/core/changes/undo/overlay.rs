@@ -1,11 +1,14 @@
 //! The zone as it will be once the steps that were judged so far are taken back: what they leave, over what
 //! is on disk. So all steps are judged before anything is done.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 
+use fileshed_registry::BIN;
 use fileshed_storage::{ContentState, Entry, Kind, Root};
 use fileshed_types::Error;
+use fileshed_types::zone::is_below;
 use fileshed_zones::zone::{Zone, ZonePath};
 
 use super::way::Way;
@@ -13,11 +16,12 @@ use super::way::Way;
 /// The changes over what is on disk.
 pub(super) struct Overlay<'o> {
     zone: &'o Zone<'o>,
-    bin: Root,
-    /// What the ways leave, by path; the content of a directory goes with it.
+    /// `None` if nothing was ever put into it.
+    bin: Option<Root>,
+    /// Effects of the ways, by path; the content of a directory goes with it.
     left: BTreeMap<String, (Source, Edit)>,
     /// Directories that go with the last entry in them.
-    shrinking: HashSet<String>,
+    shrinking: BTreeSet<String>,
 }
 
 /// The place of something before the undo.
@@ -49,7 +53,7 @@ pub(super) enum Edit {
     /// There is none.
     None,
     /// It has this content.
-    Text(Vec<u8>),
+    Text(Arc<[u8]>),
     /// It lost these bytes, the last ones first.
     Cut(Vec<Range<u64>>),
 }
@@ -95,7 +99,7 @@ impl Expected {
     /// Returns the content of a file.
     pub(super) fn content(&self) -> Result<Vec<u8>, Error> {
         if let Edit::Text(text) = &self.edit {
-            return Ok(text.clone());
+            return Ok(text.to_vec());
         }
         let content = self.entry.as_ref().map(Entry::content).transpose()?;
         let mut content = content.unwrap_or_default();
@@ -125,19 +129,18 @@ impl<'o> Overlay<'o> {
     pub(super) fn over(zone: &'o Zone<'o>) -> Result<Self, Error> {
         Ok(Self {
             zone,
-            bin: zone.tenant.bin()?,
+            bin: zone.tenant.root.existing_subdirectory(BIN)?,
             left: BTreeMap::new(),
-            shrinking: HashSet::new(),
+            shrinking: BTreeSet::new(),
         })
     }
 
     /// Returns what will be at a path.
     pub(super) fn at(&self, path: &ZonePath) -> Result<Option<Expected>, Error> {
         let (source, edit) = self.resolve(path);
-        let entry = match &source {
-            Source::Nowhere => None,
-            Source::Bin(path) => self.bin.existing_entry(path)?,
-            Source::Zone(path) => self.zone.data.existing_entry(path)?,
+        let entry = match self.on_disk(&source) {
+            Some((root, path)) => root.existing_entry(path)?,
+            None => None,
         };
         let is_directory = entry
             .as_ref()
@@ -152,6 +155,15 @@ impl<'o> Overlay<'o> {
         Ok((!is_gone).then_some(Expected { entry, edit }))
     }
 
+    /// Returns the place of a source on disk.
+    fn on_disk<'s>(&'s self, source: &'s Source) -> Option<(&'s Root, &'s ZonePath)> {
+        match source {
+            Source::Nowhere => None,
+            Source::Bin(path) => Some((self.bin.as_ref()?, path)),
+            Source::Zone(path) => Some((&self.zone.data, path)),
+        }
+    }
+
     /// Returns `true` if something comes to a place below a directory.
     fn has_brought(&self, directory: &ZonePath) -> bool {
         let mut below = self.left.range(below(directory.as_str()));
@@ -160,7 +172,8 @@ impl<'o> Overlay<'o> {
 
     /// Returns the file in the bin with this id.
     pub(super) fn in_bin(&self, id: &str) -> Result<Option<Entry>, Error> {
-        Ok(self.bin.existing_entry(&ZonePath::found(id.to_owned()))?)
+        let entry = |bin: &Root| bin.existing_entry(&ZonePath::found(id.to_owned()));
+        Ok(self.bin.as_ref().map(entry).transpose()?.flatten())
     }
 
     /// Returns the source of what will be at a path, by the nearest directory above it that a way leaves.
@@ -193,12 +206,10 @@ impl<'o> Overlay<'o> {
 
     /// Returns `true` if nothing of what is in a directory at its source stays there.
     fn is_emptied(&self, directory: &ZonePath, source: &Source) -> Result<bool, Error> {
-        let children = match source {
-            Source::Nowhere => return Ok(true),
-            Source::Bin(path) => self.bin.list(path)?,
-            Source::Zone(path) => self.zone.data.list(path)?,
+        let Some((root, path)) = self.on_disk(source) else {
+            return Ok(true);
         };
-        for child in children {
+        for child in root.list(path)? {
             let name = child.path.name().unwrap_or_default();
             if self.at(&directory.join(name))?.is_some() {
                 return Ok(false);
@@ -215,16 +226,15 @@ impl<'o> Overlay<'o> {
         second: i64,
         is_known: impl Fn(&str) -> bool,
     ) -> Result<bool, Error> {
-        let (root, source) = match self.resolve(directory).0 {
-            Source::Nowhere => return Ok(false),
-            Source::Bin(path) => (&self.bin, path),
-            Source::Zone(path) => (&self.zone.data, path),
+        let source = self.resolve(directory).0;
+        let Some((root, source)) = self.on_disk(&source) else {
+            return Ok(false);
         };
-        if root.existing_entry(&source)?.is_none() {
+        if root.existing_entry(source)?.is_none() {
             return Ok(false);
         }
         let mut has_later = false;
-        root.walk(&source, |found| {
+        root.walk(source, |found| {
             let is_later = found.stat.st_mtime > second && found.kind == Kind::File;
             let rest = &found.path.as_str()[source.as_str().len()..];
             has_later |= is_later && !is_known(&format!("{}{rest}", directory.as_str()));
@@ -253,9 +263,16 @@ impl<'o> Overlay<'o> {
                     (at, left.clone())
                 });
                 let inside: Vec<_> = inside.collect();
+                let shrinking = self.shrinking.iter().filter_map(|at| {
+                    let rest = at.strip_prefix(path.as_str())?;
+                    let is_inside = rest.is_empty() || rest.starts_with('/');
+                    is_inside.then(|| format!("{}{rest}", back.as_str()))
+                });
+                let shrinking: Vec<_> = shrinking.collect();
                 self.leave(path, (Source::Nowhere, Edit::None));
                 self.leave(back, moved);
                 self.left.extend(inside);
+                self.shrinking.extend(shrinking);
                 self.shrink_above(path, *existing);
             }
             Way::Rewrite(path, content, _) => {
@@ -271,9 +288,10 @@ impl<'o> Overlay<'o> {
                         cuts.push(cut);
                         Edit::Cut(cuts)
                     }
-                    Edit::Text(mut text) => {
+                    Edit::Text(text) => {
+                        let mut text = text.to_vec();
                         cut_out(&mut text, &cut);
-                        Edit::Text(text)
+                        Edit::Text(text.into())
                     }
                 };
                 self.leave(path, (source, edit));
@@ -287,6 +305,8 @@ impl<'o> Overlay<'o> {
         for at in inside {
             self.left.remove(&at);
         }
+        self.shrinking
+            .retain(|at| at != path.as_str() && !is_below(at, path.as_str()));
         self.left.insert(path.as_str().to_owned(), left);
     }
 

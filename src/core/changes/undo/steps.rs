@@ -20,7 +20,7 @@ use super::{KeptReason, MOST};
 /// The largest file that is merged by lines, in bytes.
 const LARGEST_MERGED: u64 = 8 * MEBIBYTE;
 
-/// Bytes of all files that one undo merges.
+/// Bytes of all files that an undo merges in one zone.
 const MOST_MERGED: usize = 64 * MEBIBYTE as usize;
 
 /// Finds the ways back from the changes, the last one first.
@@ -37,7 +37,7 @@ pub(super) fn judge(
 /// Knowledge about the zone while steps are judged.
 struct UndoPlan<'p> {
     zone: &'p Zone<'p>,
-    /// What the ways leave.
+    /// The zone after the ways that were found.
     overlay: Overlay<'p>,
     /// Entries of the bin that the steps put there, by id.
     in_bin: HashMap<String, BinRow>,
@@ -63,7 +63,7 @@ struct UndoPlan<'p> {
 /// The path of a step.
 struct StepPath {
     path: ZonePath,
-    /// What is there when later steps are taken back.
+    /// The entry that is there once later steps are taken back.
     there: Option<Expected>,
     /// `true` if later steps leave there what this one left.
     is_settled: bool,
@@ -178,6 +178,9 @@ impl<'p> UndoPlan<'p> {
             }
             if let Some((way, seen)) = self.way(row, step)? {
                 let way = self.unless_locked(way)?;
+                if let Way::Rename(path, back, _) = &way {
+                    self.settle_inside(row, path.as_str(), back.as_str());
+                }
                 self.overlay.take(&way);
                 ways.push((at, way, seen));
             }
@@ -203,6 +206,7 @@ impl<'p> UndoPlan<'p> {
         let inside = inside.filter(|at| is_below(at, path) && self.is_settled(row, at));
         let inside = inside.map(|at| format!("{former}{}", &at[path.len()..]));
         let inside: Vec<String> = inside.collect();
+        self.settled.retain(|at, _| !is_below(at, path));
         self.settled
             .extend(inside.into_iter().map(|at| (at, row.number)));
     }
@@ -264,7 +268,11 @@ impl<'p> UndoPlan<'p> {
             return Ok(None);
         };
         self.merged.insert(path.as_str().to_owned(), chain.oldest);
-        Ok(Some(Way::Rewrite(path.clone(), content, chain.whole)))
+        Ok(Some(Way::Rewrite(
+            path.clone(),
+            content.into(),
+            chain.whole,
+        )))
     }
 
     /// Returns the way back from a step, and the state of what it changes; `None` if nothing is left to do.
@@ -326,10 +334,13 @@ impl<'p> UndoPlan<'p> {
                 if self.overlay.at(&back)?.is_some() {
                     return stay(KeptReason::Taken);
                 }
+                // All that is known of the name so far is about something that came there later.
+                let is_stale = |at: &str| at == from || is_below(at, from);
+                self.settled.retain(|at, _| !is_stale(at));
+                self.shortened.retain(|at| !is_stale(at));
                 if !self.is_touched_between(step.path(), row.number, i64::MAX) {
                     self.settled.insert(from.clone(), row.number);
                 }
-                self.settle_inside(row, step.path(), from);
                 Way::Rename(path.clone(), back, *existing)
             }
             Step::Came {
@@ -400,7 +411,7 @@ impl<'p> UndoPlan<'p> {
             return Ok(way);
         }
         Ok(match self.merged(row, &path, there, &kept)? {
-            Some(content) => Way::Rewrite(path, content, Vec::new()),
+            Some(content) => Way::Rewrite(path, content.into(), Vec::new()),
             None => Way::Stay(path, KeptReason::Changed),
         })
     }

@@ -1,6 +1,7 @@
 //! The ways back from the steps of a zone without history, and what each does on disk.
 
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::sync::Arc;
 
 use fileshed_registry::BinRow;
 use fileshed_storage::{ContentState, DiskError, Target, Totals};
@@ -23,7 +24,7 @@ pub(super) enum Way {
     /// It goes back to another zone; directories above it go as above.
     Send(ZonePath, usize, ZoneName, ZonePath, String),
     /// It gets this content, which also takes these older changes back as a whole.
-    Rewrite(ZonePath, Vec<u8>, Vec<i64>),
+    Rewrite(ZonePath, Arc<[u8]>, Vec<i64>),
     /// It loses the bytes between these two.
     Shorten(ZonePath, u64, u64),
     /// It stays.
