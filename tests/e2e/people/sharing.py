@@ -317,11 +317,14 @@ def departure(world: World) -> None:
         page.click("button", "Edit")
         page.see("button", "Save")
         page.write("textbox", "one.md", "typed and not saved\n")
-        kept = "return Object.keys(localStorage).filter((name) => name.startsWith('fileshed.draft.ada.')).length"
-        check.until("the draft is kept", lambda: here.script(kept) == 1)
+        # Of somebody else in this browser, whose id begins like hers.
+        other = "fileshed.draft.ada.smith.#/storage?open=two.md"
+        here.script("localStorage.setItem(arguments[0], '{}')", other)
+        kept = "return Object.keys(localStorage).filter((name) => name.startsWith('fileshed.draft'))"
+        check.until("the draft is kept", lambda: len(here.script(kept)) == 2)
         here.open("storage")
         here.sign_out()
-        check.equal("no draft is left", here.script(kept), 0)
+        check.equal("no draft of hers is left", here.script(kept), [other])
         with here.window.refusing("/shed_link_list", "/page/tokens", "/page/list"):
             here.sign_in(tokens["bob"])
             for place, hers in (("Links", "End link: one.md"), ("Personal tokens", "End token: backup")):

@@ -37,7 +37,7 @@ function Usage() {
 /** Drops unsaved texts that this browser keeps for the person who signs out. */
 function forgetDrafts() {
   try {
-    Object.keys(localStorage).filter((name) => name.startsWith(draftsOf())).forEach((name) => localStorage.removeItem(name));
+    Object.keys(localStorage).filter((name) => name.startsWith(`${draftsOf()}#`)).forEach((name) => localStorage.removeItem(name));
   } catch {
     // A browser that keeps nothing has none.
   }
