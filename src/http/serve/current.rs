@@ -164,9 +164,15 @@ pub(crate) fn address() -> Option<IpAddr> {
     CURRENT.try_with(|request| request.address).ok()
 }
 
-/// Returns the name that pools know a client by whose user is not known.
+/// Returns the name that pools know a client by whose user is not known. An IPv6 client usually has a whole
+/// network of 64 bits, so that is one client.
 pub(crate) fn client() -> String {
-    address().map_or_else(|| "nobody".to_owned(), |address| format!("at {address}"))
+    let own = match address() {
+        Some(IpAddr::V6(address)) => IpAddr::V6((address.to_bits() >> 64 << 64).into()),
+        Some(address) => address,
+        None => return "nobody".to_owned(),
+    };
+    format!("at {own}")
 }
 
 /// Makes the place of the current request one of this user.

@@ -27,11 +27,16 @@ impl Network {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let Some((base, bits)) = text.split_once('/') else {
-            return text.parse().ok().map(IpAddr::into);
+        let (base, bits) = match text.split_once('/') {
+            Some((base, bits)) => (base, Some(bits.parse().ok()?)),
+            None => (text, None),
         };
-        let (whole, bits) = (Self::from(base.parse::<IpAddr>().ok()?), bits.parse().ok()?);
-        (bits <= whole.bits).then_some(Self { bits, ..whole })
+        let base: IpAddr = base.parse().ok()?;
+        let whole = Self::from(base);
+        let bits = bits.unwrap_or(whole.bits);
+        // An address of IPv4 is compared as such, so one that is written as IPv6 would cover nothing.
+        let is_mapped = base.to_canonical() != base;
+        (bits <= whole.bits && !is_mapped).then_some(Self { bits, ..whole })
     }
 
     /// Returns its first address.

@@ -3,9 +3,9 @@
 //! Guesses are slow. Each link has one checked at a time, which goes from address to address, and the answer
 //! to a wrong one is held back while the next one waits. So a right password is answered as long as fewer
 //! than thirty other addresses try passwords of the same link at once (`guess` and `refusal` of the
-//! timings), and fewer than `GUESSERS` requests guess at all links. Behind a proxy that is not trusted all
-//! clients have one address, and as many requests at once are enough. Beyond that, a browser that never had the password is told that
-//! the server is busy; one that had it has permits of its own.
+//! timings), and fewer than 256 requests guess at all links. Behind a proxy that is not trusted all clients
+//! have one address, and as many requests at once are enough. Beyond that, a browser that never had the
+//! password is told that the server is busy; one that had it has permits of its own.
 
 use std::sync::Arc;
 
