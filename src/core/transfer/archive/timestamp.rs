@@ -7,6 +7,7 @@
 
 use std::time::SystemTime;
 
+use fileshed_types::timings;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, civil};
 use zip::DateTime;
@@ -63,7 +64,12 @@ const NTFS_BEGINNING: i64 = 11_644_473_600;
 
 /// The moment so many seconds after 1970.
 pub fn system_time(seconds: i64) -> Option<SystemTime> {
-    Timestamp::from_second(seconds).ok().map(SystemTime::from)
+    let distance = timings::seconds(seconds.unsigned_abs());
+    if seconds < 0 {
+        SystemTime::UNIX_EPOCH.checked_sub(distance)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_add(distance)
+    }
 }
 
 fn from_dos(at: DateTime) -> Option<i64> {
