@@ -75,7 +75,8 @@ pub(crate) struct ConnectionOptions {
         value_name = "URL",
         value_parser = url,
         help = "Address at which Open WebUI reaches this server \
-                [default: that of the existing connection, else public_url, else the address of bind]"
+                [default: with register that of the existing connection, else public_url, else the \
+                address of bind]"
     )]
     server_url: Option<PublicUrl>,
     #[arg(
