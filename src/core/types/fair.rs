@@ -459,6 +459,7 @@ impl Drop for Waiting {
 /// The place of a call among those that run. While the call waits for another one, it gives the place to
 /// other calls.
 #[derive(Clone, Debug, Default)]
+#[must_use = "dropped, it gives the place back"]
 pub struct CallSlot(Option<Arc<Mutex<Grant>>>);
 
 impl CallSlot {

@@ -443,7 +443,7 @@ fn resolved(schema: &Value, document: &Value, seen: &[&str]) -> Value {
 
 /// Whatever writes meets locks, and everything needs the registry.
 #[test]
-fn requests_for_files_are_refused_as_the_document_says() {
+fn the_document_lists_refusals_of_requests_for_files() {
     let document = TestApp::start().client().get("/openapi.json").body;
     let writes = [
         "/files/upload post",
