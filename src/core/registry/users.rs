@@ -128,6 +128,8 @@ impl Registry {
              UNION SELECT user_id FROM group_sightings
              UNION SELECT owner_id FROM file_ownership
              UNION SELECT user_id FROM locks WHERE user_id <> ''
+             UNION SELECT user_id FROM page_sessions
+             UNION SELECT user_id FROM sign_in_links
              ORDER BY 1",
             (),
         )

@@ -271,6 +271,10 @@ fn who_is_suspended_is_refused_on_every_way_and_comes_back_whole() {
     let unknown = printed(&server.run(&["user", "suspend", "--user", "eve"]));
     assert!(unknown.contains("check the id"), "{unknown}");
     refused(server.as_user("eve").call(CALL, &json!({})));
+    // Somebody who has only a way in is known.
+    printed(&server.run(&["login-link", "--user", "mallory"]));
+    let known = printed(&server.run(&["user", "suspend", "--user", "mallory"]));
+    assert!(known.starts_with("suspended mallory;"), "{known}");
 }
 
 #[test]
