@@ -67,6 +67,14 @@ def german(world: World) -> None:
         world.page.click("button", "Weitere Aktionen: plan.md")
         world.page.click("menuitem", "Verlauf")
         check.until("the history is, too", lambda: ways(world)[:1] == ["durch das Modell, Chat chat-77"])
+        world.window.open("about:blank")
+        world.window.open(f"{world.server.url}/#/documents?open=plan.md")
+        world.page.click("button", "Bearbeiten")
+        world.page.see("button", "Speichern")
+        world.page.focus("textbox", "plan.md")
+        world.page.keys("CONTROL", "f")
+        world.page.see("textbox", "Suchen")
+        world.page.see("button", "alle ersetzen")
     finally:
         world.window.language("en-US,en")
 

@@ -2,6 +2,7 @@
 // lies in a shadow root, where the page's policy lets it bring its own styles.
 
 import { extension } from "./format.js";
+import { word } from "./words.js";
 
 const load = () => import("./lib/editor.js");
 
@@ -65,6 +66,28 @@ function restyle(root) {
   root.adoptedStyleSheets = sheets;
 }
 
+/** The editor's own words, in the language of the page. */
+const phrases = () => ({
+  Find: word("find_in_text"),
+  Replace: word("replace_with"),
+  next: word("next_match"),
+  previous: word("previous_match"),
+  all: word("all_matches"),
+  "match case": word("match_case"),
+  regexp: word("regular_expression"),
+  "by word": word("whole_words"),
+  replace: word("replace_match"),
+  "replace all": word("replace_all"),
+  "current match": word("current_match"),
+  "on line": word("on_line"),
+  "replaced match on line $": word("replaced_on_line"),
+  "replaced $ matches": word("replaced_matches"),
+  "$ unchanged lines": word("unchanged_lines"),
+  "Go to line": word("go_to_line"),
+  go: word("go"),
+  close: word("close"),
+});
+
 /**
  * Shows text in an element; gives what reads it.
  * @param {HTMLElement} element @param {string} name @param {string} text
@@ -85,6 +108,7 @@ export async function showText(element, name, text, { label, writable, onChange,
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({ "aria-label": label }),
       EditorState.readOnly.of(!writable),
+      EditorState.phrases.of(phrases()),
       EditorView.updateListener.of((update) => update.docChanged && onChange?.()),
       languageOf(library, name),
       look ??= lookOf(library),
@@ -104,7 +128,7 @@ export async function showDifference(element, name, before, after) {
   const side = (/** @type {string} */ doc, /** @type {string} */ label) => ({
     doc,
     extensions: [
-      basicSetup, EditorView.lineWrapping, EditorState.readOnly.of(true),
+      basicSetup, EditorView.lineWrapping, EditorState.readOnly.of(true), EditorState.phrases.of(phrases()),
       EditorView.contentAttributes.of({ "aria-label": label }), languageOf(library, name), look ??= lookOf(library),
     ],
   });
