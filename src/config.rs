@@ -10,7 +10,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU64;
 
 use axum::http::HeaderName;
-use fileshed_core::settings::{GroupSource, Network, PublicUrl};
+use fileshed_core::settings::{GroupSource, IpNetwork, PublicUrl};
 use fileshed_core::{Settings, names};
 use tracing::Level;
 
@@ -53,7 +53,7 @@ config! {
     /// Address to listen on.
     bind: SocketAddr = SocketAddr::from((Ipv4Addr::LOCALHOST, 8000)),
     /// Proxies whose word about the address of a client counts.
-    trusted_proxies: Vec<Network> = Vec::new(),
+    trusted_proxies: Vec<IpNetwork> = Vec::new(),
     /// Keys with which a gateway may name its users.
     api_keys: Vec<Secret> = Vec::new(),
     /// Keys with which a terminal connection may name its users.

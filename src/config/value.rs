@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use axum::http::HeaderName;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fileshed_core::settings::{
-    Destination, Durability, FilesUrl, GroupSource, LinkHost, MimePrefix, NamespacePolicy,
-    NamespaceStyle, Network, NetworkMode, PeerAddress, ProgramName, PublicUrl, RegistryUrl,
+    Destination, Durability, FilesUrl, GroupSource, IpNetwork, LinkHost, MimePrefix,
+    NamespacePolicy, NamespaceStyle, NetworkMode, PeerAddress, ProgramName, PublicUrl, RegistryUrl,
     SandboxPolicy, WriteMode,
 };
 use fileshed_core::{Secret, ZonePath, files};
@@ -221,7 +221,7 @@ macro_rules! list {
 
 list!(Destination);
 list!(MimePrefix);
-list!(Network);
+list!(IpNetwork);
 list!(ProgramName);
 list!(Origin);
 

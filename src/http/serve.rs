@@ -14,7 +14,7 @@ use axum::Router;
 use axum::extract::Request;
 use fileshed_core::fair::{FairSemaphore, Shares};
 use fileshed_core::limiter::{Limiter, Pool};
-use fileshed_core::settings::Network;
+use fileshed_core::settings::IpNetwork;
 use fileshed_core::timings::HttpTimings;
 use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
@@ -86,7 +86,7 @@ pub struct ServeOptions {
     /// The seal of connections from other servers on the same data, if there may be any.
     pub seal: Option<Seal>,
     /// Proxies that name the clients of the requests that they pass on.
-    pub trusted_proxies: Vec<Network>,
+    pub trusted_proxies: Vec<IpNetwork>,
     /// The limiter with the pools of calls, and the clock by which the server waits.
     pub limiter: Limiter,
     /// Descriptors that the process may have.
@@ -172,7 +172,7 @@ struct Acceptor {
     builder: Builder,
     app: Router,
     seal: Option<Seal>,
-    trusted_proxies: Vec<Network>,
+    trusted_proxies: Vec<IpNetwork>,
     table: Arc<ConnectionTable>,
     places: FairSemaphore,
 }

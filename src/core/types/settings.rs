@@ -17,7 +17,7 @@ use crate::{Client, Timings, ZonePath, names};
 pub use addresses::{FilesUrl, PeerAddress, PublicUrl, RegistryUrl};
 pub use destination::Destination;
 pub use mime_prefix::MimePrefix;
-pub use network::Network;
+pub use network::IpNetwork;
 pub use program_name::ProgramName;
 
 /// Bytes of a mebibyte, the unit of the quota settings.

@@ -59,13 +59,13 @@ pub(super) enum Edit {
 }
 
 /// Something that will be at a path.
-pub(super) struct Expected {
+pub(super) struct ExpectedEntry {
     /// The entry at its source; `None` for a directory that is made for what comes back below it.
     entry: Option<Entry>,
     edit: Edit,
 }
 
-impl Expected {
+impl ExpectedEntry {
     pub(super) fn kind(&self) -> Kind {
         self.entry.as_ref().map_or(Kind::Directory, Entry::kind)
     }
@@ -136,7 +136,7 @@ impl<'o> Overlay<'o> {
     }
 
     /// Returns what will be at a path.
-    pub(super) fn at(&self, path: &ZonePath) -> Result<Option<Expected>, Error> {
+    pub(super) fn at(&self, path: &ZonePath) -> Result<Option<ExpectedEntry>, Error> {
         let (source, edit) = self.resolve(path);
         let entry = match self.on_disk(&source) {
             Some((root, path)) => root.existing_entry(path)?,
@@ -152,7 +152,7 @@ impl<'o> Overlay<'o> {
             }
             entry => entry.is_none(),
         };
-        Ok((!is_gone).then_some(Expected { entry, edit }))
+        Ok((!is_gone).then_some(ExpectedEntry { entry, edit }))
     }
 
     /// Returns the place of a source on disk.

@@ -13,7 +13,7 @@ use fileshed_zones::zone::{Zone, ZonePath};
 use sha2::Digest as _;
 
 use super::carry_out::ChangeWays;
-use super::overlay::{Expected, Overlay, below};
+use super::overlay::{ExpectedEntry, Overlay, below};
 use super::way::{Way, back_to};
 use super::{KeptReason, MOST};
 
@@ -64,7 +64,7 @@ struct UndoPlan<'p> {
 struct StepPath {
     path: ZonePath,
     /// The entry that is there once later steps are taken back.
-    there: Option<Expected>,
+    there: Option<ExpectedEntry>,
     /// `true` if later steps leave there what this one left.
     is_settled: bool,
 }
@@ -259,7 +259,7 @@ impl<'p> UndoPlan<'p> {
         &mut self,
         row: &ListedChange,
         path: &ZonePath,
-        there: &Expected,
+        there: &ExpectedEntry,
     ) -> Result<Option<Way>, Error> {
         let Some(chain) = self.chain(row, path.as_str()) else {
             return Ok(None);
@@ -381,7 +381,7 @@ impl<'p> UndoPlan<'p> {
         let is_in_place = !matches!(way, Way::Rename(..) | Way::Send(..));
         // The ways before move the time of change of a directory.
         let seen = there.filter(|_| is_in_place && !self.overlay.is_touched_below(&path));
-        let seen = seen.and_then(Expected::state);
+        let seen = seen.and_then(ExpectedEntry::state);
         Ok(Some((way, seen)))
     }
 
@@ -429,7 +429,7 @@ impl<'p> UndoPlan<'p> {
             let is_there = self.has_addition(row, &path, there, (after, inode))
                 && has_digest(there, (before, after), digest)?
                 && !self.is_replaced_after(row, path.as_str());
-            let has_more = |there: &&Expected| !is_there || there.size() > after;
+            let has_more = |there: &&ExpectedEntry| !is_there || there.size() > after;
             if let Some(there) = there.filter(has_more)
                 && let Some(way) = self.merge_chain(row, &path, there)?
             {
@@ -448,7 +448,7 @@ impl<'p> UndoPlan<'p> {
         &self,
         row: &ListedChange,
         path: &ZonePath,
-        there: Option<&Expected>,
+        there: Option<&ExpectedEntry>,
         (after, inode): (u64, u64),
     ) -> bool {
         let Some((there, source)) = there.and_then(|there| Some((there, there.source()?))) else {
@@ -505,7 +505,7 @@ impl<'p> UndoPlan<'p> {
         &self,
         row: &ListedChange,
         path: &ZonePath,
-        there: &Expected,
+        there: &ExpectedEntry,
         state: Option<ContentState>,
     ) -> Result<bool, Error> {
         let source = self.overlay.source(path);
@@ -531,7 +531,7 @@ impl<'p> UndoPlan<'p> {
         &mut self,
         row: &ListedChange,
         path: &ZonePath,
-        there: &Expected,
+        there: &ExpectedEntry,
         kept: &BinRow,
     ) -> Result<Option<Vec<u8>>, Error> {
         if there.kind() != Kind::File || there.size() > LARGEST_MERGED {
@@ -579,11 +579,11 @@ impl<'p> UndoPlan<'p> {
 
 /// Returns `true` if the bytes between these two have a digest, or if that is not known.
 fn has_digest(
-    there: Option<&Expected>,
+    there: Option<&ExpectedEntry>,
     (before, after): (u64, u64),
     digest: Option<&str>,
 ) -> Result<bool, DiskError> {
-    let source = there.and_then(Expected::source);
+    let source = there.and_then(ExpectedEntry::source);
     let (Some(source), Some(digest)) = (source, digest) else {
         return Ok(true);
     };

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
-use super::Network;
+use super::IpNetwork;
 
 /// A place that downloads may reach although it is not public: a name, an address or a network,
 /// each with one port or with the usual ones.
@@ -16,7 +16,7 @@ pub struct Destination {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum DestinationHost {
     Name(String),
-    Network(Network),
+    Network(IpNetwork),
 }
 
 impl Destination {
@@ -47,7 +47,7 @@ impl FromStr for Destination {
 
 impl Destination {
     fn parse(text: &str) -> Option<Self> {
-        let network = |network: Network, port| Self {
+        let network = |network: IpNetwork, port| Self {
             place: DestinationHost::Network(network),
             port,
         };

@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 /// An address or a network, like `10.0.0.5` or `fd00::/8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network {
+pub struct IpNetwork {
     base: IpAddr,
     bits: u32,
 }
 
-impl Network {
+impl IpNetwork {
     /// Returns `true` if an address is in the network.
     #[must_use]
     pub fn covers(&self, address: IpAddr) -> bool {
@@ -46,14 +46,14 @@ impl Network {
     }
 }
 
-impl From<IpAddr> for Network {
+impl From<IpAddr> for IpNetwork {
     fn from(base: IpAddr) -> Self {
         let bits = if base.is_ipv4() { 32 } else { 128 };
         Self { base, bits }
     }
 }
 
-impl FromStr for Network {
+impl FromStr for IpNetwork {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -62,7 +62,7 @@ impl FromStr for Network {
     }
 }
 
-impl std::fmt::Display for Network {
+impl std::fmt::Display for IpNetwork {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if *self == self.base.into() {
             write!(formatter, "{}", self.base)
