@@ -1,7 +1,7 @@
 //! HTTP server: decodes requests and renders responses.
 //!
 //! Every call goes through `call`: [`identity`] returns a [`fileshed_core::Caller`], [`body`] the
-//! arguments, the work runs on the blocking pool, and [`envelope`] writes the response. Surfaces only
+//! arguments, the work runs on the blocking pool, and `envelope` writes the response. Surfaces only
 //! decode requests and render responses. No header is passed to the modules below this one.
 
 use std::any::Any;
