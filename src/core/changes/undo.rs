@@ -205,7 +205,7 @@ pub fn undo(
             if has_sent {
                 (_, ways) = zone.judge(store, only)?;
             }
-            has_sent |= ways.iter().any(ChangeWays::send);
+            has_sent |= ways.iter().any(ChangeWays::sends_back);
             match zone.take_back(store, only, &ways, options) {
                 Ok(outcomes) => paths.extend(outcomes),
                 // The answer has to name the id by which the other zones are undone.

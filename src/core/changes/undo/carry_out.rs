@@ -28,16 +28,8 @@ pub(super) struct ChangeWays {
 }
 
 impl ChangeWays {
-    /// Returns `true` if each way gives another file its former content.
-    fn are_swaps(&self) -> bool {
-        let mut paths = HashSet::new();
-        let mut ways = self.ways.iter().map(|(_, way, _)| way);
-        (1..=MOST_TOGETHER).contains(&self.ways.len())
-            && ways.all(|way| matches!(way, Way::Swap(path, ..) if paths.insert(path)))
-    }
-
     /// Returns `true` if a way sends something to another zone.
-    pub(super) fn send(&self) -> bool {
+    pub(super) fn sends_back(&self) -> bool {
         let mut ways = self.ways.iter();
         ways.any(|(_, way, _)| matches!(way, Way::Send(..)))
     }
@@ -113,14 +105,17 @@ impl ZoneUndo<'_> {
     /// Returns the number of the first changes that only wrote over files, each over others.
     fn leading_swaps(&self, changes: &[ChangeWays]) -> usize {
         let mut paths = HashSet::new();
-        let is_one = |change: &&ChangeWays| {
-            let mut ways = change.ways.iter();
-            change.are_swaps()
-                && !self.has_failed(change)
-                && paths.len() + change.ways.len() <= MOST_TOGETHER
-                && ways.all(|(_, way, _)| !self.is_stuck(way) && paths.insert(way.outcome().0))
-        };
-        changes.iter().take_while(is_one).count()
+        for (count, change) in changes.iter().enumerate() {
+            let fits = (1..=MOST_TOGETHER - paths.len()).contains(&change.ways.len());
+            let mut ways = change.ways.iter().map(|(_, way, _)| way);
+            let are_swaps = ways.all(|way| {
+                matches!(way, Way::Swap(path, ..) if !self.is_stuck(way) && paths.insert(path))
+            });
+            if !fits || !are_swaps || self.has_failed(change) {
+                return count;
+            }
+        }
+        changes.len()
     }
 
     /// Takes changes back that only wrote over files, as one change; `None` if that is not possible.
