@@ -313,11 +313,7 @@ impl ChatHost for OpenWebUi {
             return;
         }
         let answer = caller.message.as_deref().and_then(segment);
-        let link = format!(
-            "{}/#/changes?answer={}",
-            self.page,
-            answer.unwrap_or_default()
-        );
+        let link = format!("{}/#/changes/{}", self.page, answer.unwrap_or_default());
         // A source whose own name is an address has its icon fetched from elsewhere.
         let body = json!({"type": "source", "data": {
             "source": {"name": CHANGES, "url": link},

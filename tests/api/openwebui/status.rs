@@ -138,7 +138,7 @@ fn a_message_that_changes_files_links_to_them_once() {
     let paths: Vec<&str> = asked.iter().map(|asked| asked.path.as_str()).collect();
     assert_eq!(paths, [EVENTS, &later]);
     let source = &asked[0].json()["data"]["source"];
-    let link = "https://files.example.org/shed/#/changes?answer=message-1";
+    let link = "https://files.example.org/shed/#/changes/message-1";
     assert_eq!(source, &json!({"name": "Changed files", "url": link}));
 }
 

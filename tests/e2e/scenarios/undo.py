@@ -48,7 +48,7 @@ def _takes_back(world: World, ada: Account) -> None:
         ("shed_create_file", {**shared, "content": CHANGED}),
         ("shed_delete", {"zone": "storage", "path": "undo/old"}),
     )
-    check.equal("the answer links to what it changed", _links(world, changed), [f"{PAGE}/#/changes?answer={changed.message['id']}"])
+    check.equal("the answer links to what it changed", _links(world, changed), [f"{PAGE}/#/changes/{changed.message['id']}"])
     # The person goes on in another chat.
     later = {"zone": "documents", "path": "undo-report.md", "find": "nine", "content": "NINE"}
     _answer(world, ada, None, ("shed_patch_text", later))
