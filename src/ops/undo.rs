@@ -103,6 +103,7 @@ impl Operation for Undo {
         let message = match &undone.id {
             Some(_) => format!("{} files are as before", done.len()),
             None if request.dry_run => format!("Would put {} files back", done.len()),
+            None if !kept.is_empty() => "No file could be put back".to_owned(),
             None => "Nothing was left to take back".to_owned(),
         };
         let note = undone.id.as_deref().map(|id| {

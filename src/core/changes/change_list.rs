@@ -119,8 +119,7 @@ pub fn list(
         };
         let (mut files, count) = place.files(&row, request.path.is_some());
         if let Some(path) = request.path {
-            let below = format!("{path}/");
-            files.retain(|(file, _)| file == path || file.as_str().starts_with(&below));
+            files.retain(|(file, _)| file.is_at_or_below(path));
             if files.is_empty() {
                 return Ok(true);
             }

@@ -24,7 +24,7 @@ use crate::judge::SpaceLimits;
 use crate::permit::{new_change, new_intent, show_change};
 pub(crate) use commit_changes::commit_outside;
 use effects::Effects;
-use fileshed_history::{Author, History, ReferenceState};
+use fileshed_history::{Author, History, PreparedContent, ReferenceState};
 use fileshed_registry::{Change, Intent, NewIntent, OwnershipChange, OwnershipEffect, Record};
 use fileshed_rules::Growth;
 use fileshed_storage::{DiskError, Entry, Staged, Target, Totals, Vacancy};
@@ -73,6 +73,10 @@ pub struct OpenEndedPermit<'a> {
     former: FormerFiles,
     /// Its changes in a zone without history that its arguments do not name.
     effects: Option<Effects>,
+    /// The paths that it changed in a zone with history, if they are known.
+    paths: Option<Vec<ZonePath>>,
+    /// Contents of files there that need not be read for the commit.
+    contents: Vec<PreparedContent>,
     intent: Option<Intent>,
     hold: Option<WriteLock>,
 }
@@ -159,6 +163,8 @@ fn prepare<'a>(
         change: new_change(zone, request.command)?,
         effects: Effects::begin(zone, request.command)?,
         former: FormerFiles::default(),
+        paths: None,
+        contents: Vec::new(),
         request,
         intent: None,
         hold,
@@ -280,6 +286,12 @@ impl<'a> OpenEndedPermit<'a> {
             self.zone.store.registry.record_intent(intent, begun)?;
         }
         Ok(())
+    }
+
+    /// Says which paths it changed, in a zone with history, and which contents need not be read for the commit.
+    pub(crate) fn know(&mut self, paths: Vec<ZonePath>, contents: Vec<PreparedContent>) {
+        self.paths = Some(paths);
+        self.contents = contents;
     }
 
     /// Says that the changes that it takes back stay in part.

@@ -291,7 +291,15 @@ fn chosen(
     if changes.is_empty() {
         return Err(match what {
             Undoing::Path(zone, path) => {
-                let (zone, path) = (zone.name, path.clone());
+                let group = zone.group().map(|group| group.name.as_str());
+                let (zone, whole) = (zone.name, ".");
+                let zone = ZoneAddress {
+                    zone,
+                    group,
+                    path: whole,
+                }
+                .to_string();
+                let path = path.clone();
                 UndoError::NoPath { zone, path }
             }
             _ => UndoError::Nothing,
@@ -327,10 +335,13 @@ fn last_of_path(
             let changed =
                 commits.and_then(|commits| commits.changed_by(&range, MOST as usize).ok());
             let (changed, _) = changed.unwrap_or_default();
-            changed.iter().any(|file| file.path == *path)
+            changed.iter().any(|file| file.path.is_at_or_below(path))
         } else {
             let steps = row.change.steps();
-            steps.iter().any(|step| step.path() == path.as_str())
+            let mut paths = steps
+                .iter()
+                .map(|step| ZonePath::found(step.path().to_owned()));
+            paths.any(|changed| changed.is_at_or_below(path))
         };
         last = touches.then_some(row);
         Ok(!touches)
@@ -391,7 +402,7 @@ impl ZoneChanges {
     /// Opens the zone; `None` if it is of a group that the caller does not have any more.
     fn open<'s>(&'s self, store: &'s Store) -> Result<Option<Zone<'s>>, Error> {
         match store.open_zone(&self.caller, self.zone, self.group.as_deref()) {
-            Err(_) if self.group.is_some() => Ok(None),
+            Err(error) if error.code() == Code::GroupNotFound => Ok(None),
             opened => Ok(Some(opened?.made()?)),
         }
     }
@@ -433,7 +444,7 @@ impl ZoneChanges {
         };
         if outcomes.is_empty() {
             let numbers: Vec<i64> = self.changes.iter().map(|row| row.number).collect();
-            store.registry.mark_undone(&numbers, 0)?;
+            store.registry.mark_undone(&numbers)?;
         }
         Ok(outcomes)
     }
@@ -562,8 +573,8 @@ diagnostics! {
         /// The path has no change in the list.
         #[error("the list has no change of `{path}` in `{zone}`")]
         NoPath {
-            /// The zone.
-            zone: ZoneName = ZoneName::Storage,
+            /// The address of the zone.
+            zone: String = "storage".to_owned(),
             /// The path.
             path: ZonePath,
         } => {

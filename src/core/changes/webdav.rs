@@ -194,11 +194,16 @@ pub(crate) fn check_all<'p>(
     zone: &Zone<'_>,
     mut paths: impl Iterator<Item = &'p ZonePath>,
 ) -> Result<(), Error> {
-    let registry = &zone.store.registry;
-    if !registry.has_locks(&zone.tenant.key, zone.name.as_str())? {
+    if !has_locks(zone)? {
         return Ok(());
     }
     paths.try_for_each(|path| check(zone, path))
+}
+
+/// Returns `true` if anything in a zone is locked, or was.
+pub(crate) fn has_locks(zone: &Zone<'_>) -> Result<bool, Error> {
+    let registry = &zone.store.registry;
+    Ok(registry.has_locks(&zone.tenant.key, zone.name.as_str())?)
 }
 
 /// Fails where a program has locked a path, unless the one who took the lock brings its token.

@@ -1,7 +1,7 @@
 //! Files of the zone as git's blobs: the bytes that are on disk, whatever attributes say. Many small ones go
 //! into the repository as one pack.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use git2::{ObjectType, Odb, OdbLookupFlags, Oid, Repository};
@@ -61,7 +61,8 @@ pub(super) fn identify(entry: &Entry) -> Result<Oid> {
 /// Contents that one commit takes into a repository.
 pub(super) struct Contents<'a> {
     repository: &'a Repository,
-    prepared: &'a [PreparedContent],
+    /// Contents that need not be read, by the inode of the file.
+    prepared: HashMap<u64, &'a PreparedContent>,
     /// Pack for small contents, if there are many.
     pack: Option<ContentPack<'a>>,
 }
@@ -78,23 +79,27 @@ impl<'a> Contents<'a> {
         if files >= MANY {
             pack = ContentPack::new(repository, parent)?;
         }
+        let prepared = prepared.iter();
         Ok(Self {
             repository,
-            prepared,
+            prepared: prepared.map(|one| (one.stamp().inode(), one)).collect(),
             pack,
         })
     }
 
     /// Stores the content of a file or a link, and returns its id.
     pub(super) fn store(&mut self, entry: &Entry) -> Result<Oid> {
+        let prepared = self.prepared.get(&entry.stamp().inode()).copied();
+        let prepared = prepared.filter(|prepared| prepared.is_of(entry));
+        if let Some(id) = prepared.and_then(PreparedContent::id_in_repository) {
+            return Ok(id);
+        }
         match (read(entry)?, &mut self.pack) {
             (BlobContent::Small(bytes), Some(pack)) => pack.add(&bytes),
             (BlobContent::Small(bytes), None) => {
                 object::write(self.repository, ObjectType::Blob, &bytes)
             }
-            (BlobContent::Large(file), _) => {
-                large::store(self.repository, entry, &file, self.prepared)
-            }
+            (BlobContent::Large(file), _) => large::store(self.repository, &file, prepared),
         }
     }
 

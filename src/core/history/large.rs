@@ -31,13 +31,14 @@ const SAMPLES: u64 = 4;
 /// Least gain of compression, as a fraction: a content is compressed if that saves 1/`GAIN` of it.
 const GAIN: usize = 20;
 
-/// A large content as an object, before the repository has it. Dropped, it is gone.
+/// The content of a file that need not be read again. Dropped, an object that the repository does not have is gone.
 #[derive(Debug)]
 pub struct PreparedContent {
     /// The state of the file that has the content.
     stamp: Stamp,
     id: Oid,
-    object: Staged,
+    /// The object; `None` if it came from the repository.
+    object: Option<Staged>,
 }
 
 impl PreparedContent {
@@ -55,7 +56,19 @@ impl PreparedContent {
         if Stamp::of_file(content)? != stamp {
             return Err(HistoryError::Unfinished);
         }
+        let object = Some(object);
         Ok(Some(Self { stamp, id, object }))
+    }
+
+    /// The content of a file to which the repository gave it.
+    pub(super) fn of_repository(stamp: Stamp, id: Oid) -> Self {
+        let object = None;
+        Self { stamp, id, object }
+    }
+
+    /// Returns its id, if the repository has it.
+    pub(super) fn id_in_repository(&self) -> Option<Oid> {
+        self.object.is_none().then_some(self.id)
     }
 
     /// Returns `true` if a content of this size is prepared.
@@ -77,7 +90,7 @@ impl PreparedContent {
     }
 
     /// Returns `true` if a file has this content. It may have moved since.
-    fn is_of(&self, entry: &Entry) -> bool {
+    pub(super) fn is_of(&self, entry: &Entry) -> bool {
         self.stamp.has_content_of(&entry.stamp())
     }
 }
@@ -85,11 +98,9 @@ impl PreparedContent {
 /// Stores the content of a large file, under the writer lock: as it was prepared, or now.
 pub(super) fn store(
     repository: &Repository,
-    entry: &Entry,
     content: &File,
-    prepared: &[PreparedContent],
+    prepared: Option<&PreparedContent>,
 ) -> Result<Oid> {
-    let prepared = prepared.iter().find(|prepared| prepared.is_of(entry));
     let id = match prepared {
         Some(prepared) => prepared.id,
         // Compressing costs ten times what hashing costs: a file that only moved is not compressed.
@@ -100,7 +111,8 @@ pub(super) fn store(
         return Ok(id);
     }
     // A staging on another disk is not worth a word.
-    let is_put = prepared.is_some_and(|made| put(repository, id, &made.object.location()).is_ok());
+    let object = prepared.and_then(|prepared| prepared.object.as_ref());
+    let is_put = object.is_some_and(|object| put(repository, id, &object.location()).is_ok());
     if !is_put {
         write_beside(repository, content, id)?;
     }

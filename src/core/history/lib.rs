@@ -13,6 +13,7 @@
 mod author;
 mod capture;
 mod commit;
+mod commit_range;
 mod compare;
 mod config;
 mod content;
@@ -44,6 +45,7 @@ mod version;
 pub use author::Author;
 pub use capture::Captured;
 pub use commit::subject;
+pub use commit_range::{CommitRange, CommitReader};
 pub use compare::{ChangeKind, FileChange, ZoneComparison, holds};
 pub use damage::{HistoryFailure, SET_ASIDE};
 pub use error::HistoryError;
@@ -53,5 +55,7 @@ pub use large::PreparedContent;
 pub use line::{HeldLine, KeptTip, ReferenceState};
 pub use moved::MovedFile;
 pub use object::CommitId;
-pub use reversal::{CommitRange, CommitReader, Reversal, merge_texts};
+pub use reversal::{
+    LARGEST_MERGED, MOST_MERGED, Reversal, ReversalConflict, Reversed, merge_texts,
+};
 pub use version::{FileVersion, file_at, last_with};

@@ -5,7 +5,7 @@
 //! does not hold all that it says.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read as _};
+use std::io::{self, BufRead, BufReader, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
@@ -62,6 +62,24 @@ pub(super) fn blob(repository: &Repository, id: Oid) -> Result<Blob<'_>> {
     repository.find_blob(id).map_err(HistoryError::git("read"))
 }
 
+/// Hands the content of a file, piece by piece, to `write`. A damaged one is noticed at its end.
+pub(super) fn copy_content(
+    repository: &Repository,
+    id: Oid,
+    mut write: impl FnMut(&[u8]) -> io::Result<()>,
+) -> Result<()> {
+    let fail = HistoryError::repository("read");
+    let Ok(object) = File::open(file(repository, id)) else {
+        let packed = repository
+            .find_blob(id)
+            .map_err(HistoryError::git("read"))?;
+        return write(packed.content()).map_err(fail);
+    };
+    let size = copy_if_whole(object, u64::MAX, write).map_err(fail)?;
+    size.map(drop)
+        .ok_or_else(|| HistoryError::Damaged(id.to_string()))
+}
+
 /// Adds an object, unless it is there, and returns its id. One that is there and damaged is written
 /// anew.
 pub(super) fn write(repository: &Repository, kind: ObjectType, content: &[u8]) -> Result<Oid> {
@@ -101,6 +119,10 @@ pub(super) fn size_if_whole(repository: &Repository, id: Oid, largest: u64) -> O
     whole_size(File::open(file(repository, id)).ok()?, largest)
 }
 
+fn whole_size(object: File, largest: u64) -> Option<u64> {
+    copy_if_whole(object, largest, |_| Ok(())).ok().flatten()
+}
+
 /// The file that an object has, or would have.
 pub(super) fn file(repository: &Repository, id: Oid) -> PathBuf {
     let digits = id.to_string();
@@ -112,14 +134,32 @@ fn is_whole(repository: &Repository, id: Oid) -> bool {
     File::open(file(repository, id)).map_or(true, |file| whole_size(file, u64::MAX).is_some())
 }
 
-/// Returns the bytes of the object that a file holds, if it holds all of it and nothing else, and they
-/// are no more than `largest`.
-fn whole_size(file: File, largest: u64) -> Option<u64> {
-    let length = file.metadata().ok()?.len();
-    let mut content = BufReader::new(ZlibDecoder::new(file));
-    let size = size(&mut content).filter(|size| *size <= largest)?;
-    let found = std::io::copy(&mut content, &mut std::io::sink()).ok()?;
-    (found == size && content.get_ref().total_in() == length).then_some(size)
+/// Hands the content of the object that a file holds to `write`. Returns the bytes of the content if the file
+/// holds all of it and nothing else, and they are no more than `largest`. Fails only if `write` does.
+fn copy_if_whole(
+    object: File,
+    largest: u64,
+    mut write: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<Option<u64>> {
+    let Ok(length) = object.metadata().map(|metadata| metadata.len()) else {
+        return Ok(None);
+    };
+    let mut content = BufReader::new(ZlibDecoder::new(object));
+    let Some(size) = size(&mut content).filter(|size| *size <= largest) else {
+        return Ok(None);
+    };
+    let mut found = 0;
+    while let Ok(piece) = content.fill_buf() {
+        if piece.is_empty() {
+            let is_whole = found == size && content.get_ref().total_in() == length;
+            return Ok(is_whole.then_some(size));
+        }
+        write(piece)?;
+        let count = piece.len();
+        found += count as u64;
+        content.consume(count);
+    }
+    Ok(None)
 }
 
 /// The size that the beginning of an object says.

@@ -1,14 +1,13 @@
 //! The way back: what a zone was at its last commit.
 
 use std::collections::HashSet;
-use std::io::Write as _;
 
 use git2::Oid;
 
 use super::content::{SYMLINK, zone_path};
 use super::damage::Remedy;
-use super::{History, HistoryError, Result, ZoneComparison, object, repository};
-use fileshed_storage::{Entry, Kind, Staged, Staging, Target, Totals};
+use super::{History, Result, ZoneComparison, object, repository};
+use fileshed_storage::{Entry, Kind, PrivateDirectory, Staged, Staging, Stamp, Target, Totals};
 use fileshed_types::zone::ZonePath;
 
 /// A submodule: nothing of it lies in the repository.
@@ -31,6 +30,7 @@ impl History {
         staging: &Staging,
     ) -> Result<Totals> {
         let ZoneComparison { seen, deleted, .. } = found;
+        let replaced = staging.private_directory()?;
         let changed = || seen.iter().filter(|seen| seen.change().is_some());
         for seen in changed() {
             let path = zone_path(&seen.path);
@@ -46,14 +46,16 @@ impl History {
         }
         for seen in changed() {
             if let Some((id, mode)) = seen.head {
-                self.put_back_if_whole(&zone_path(&seen.path), id, mode, staging)?;
+                let path = zone_path(&seen.path);
+                self.put_back_if_whole(&path, (id, mode), staging, &replaced)?;
             }
         }
         for (path, (id, mode)) in &deleted {
             // Only names that are UTF-8 are among the deleted.
             let path = zone_path(&String::from_utf8_lossy(path));
-            self.put_back_if_whole(&path, *id, *mode, staging)?;
+            self.put_back_if_whole(&path, (*id, *mode), staging, &replaced)?;
         }
+        replaced.remove(staging)?;
         if let Some(before) = before {
             for new in self.data.directories()?.difference(before) {
                 if let Ok(path) = String::from_utf8(new.to_vec()) {
@@ -106,11 +108,12 @@ impl History {
     fn put_back_if_whole(
         &self,
         path: &ZonePath,
-        id: Oid,
-        mode: i32,
+        content: (Oid, i32),
         staging: &Staging,
+        replaced: &PrivateDirectory,
     ) -> Result<()> {
-        match self.put_back(path, id, mode, staging) {
+        let staged = self.stage_content(content, staging, replaced);
+        match staged.and_then(|staged| self.install_content(path, content, staged, staging)) {
             Err(error) if error.remedy() == Remedy::Another => {
                 tracing::error!(
                     %path, %error,
@@ -118,54 +121,50 @@ impl History {
                 );
                 Ok(())
             }
-            other => other,
+            other => other.map(drop),
         }
     }
 
-    /// Gives a path the content and mode that history has.
-    pub(super) fn put_back(
-        &self,
-        path: &ZonePath,
-        id: Oid,
-        mode: i32,
-        staging: &Staging,
-    ) -> Result<()> {
-        let staged = self.stage_content(id, mode, staging)?;
-        self.install_content(path, (id, mode), staged, staging)
-    }
-
-    /// Writes the content of a file into staging; `None` for what is no file.
+    /// Writes the content of a file into staging, where it is exchanged for what it replaces; `None` for what is
+    /// no file.
     pub(super) fn stage_content(
         &self,
-        id: Oid,
-        mode: i32,
+        (id, mode): (Oid, i32),
         staging: &Staging,
+        replaced: &PrivateDirectory,
     ) -> Result<Option<Staged>> {
         if mode == SUBMODULE || mode == SYMLINK {
             return Ok(None);
         }
-        let mut staged = staging.create()?;
-        self.write_blob(id, staged.file())?;
+        let mut staged = staging.create_in(replaced)?;
+        object::copy_content(&self.repository, id, |piece| staged.write_all(piece))?;
+        staged.set_mode(if mode & 0o100 == 0 { 0o644 } else { 0o755 });
         Ok(Some(staged))
     }
 
-    /// Gives a path the content that was staged for it, or the link that history has.
+    /// Gives a path the content that was staged for it, or the link that history has. Returns the state of a
+    /// file.
     pub(super) fn install_content(
         &self,
         path: &ZonePath,
         (id, mode): (Oid, i32),
         staged: Option<Staged>,
         staging: &Staging,
-    ) -> Result<()> {
+    ) -> Result<Option<Stamp>> {
         if mode == SUBMODULE {
-            return Ok(());
+            return Ok(None);
         }
-        for above in std::iter::successors(path.parent(), ZonePath::parent) {
-            if let Some(entry) = self.there(&above)?
-                && entry.kind() != Kind::Directory
-            {
-                staging.remove(&entry)?.keep()?;
+        let mut there = self.there(path)?;
+        // What is found under another path is behind a link.
+        if there.as_ref().is_none_or(|entry| entry.path() != path) {
+            for above in std::iter::successors(path.parent(), ZonePath::parent) {
+                if let Some(entry) = self.there(&above)?
+                    && entry.kind() != Kind::Directory
+                {
+                    staging.remove(&entry)?.keep()?;
+                }
             }
+            there = self.there(path)?;
         }
         let Some(staged) = staged else {
             let blob = object::blob(&self.repository, id)?;
@@ -173,31 +172,19 @@ impl History {
             self.data
                 .vacancy_as_named(path)?
                 .make_link(blob.content())?;
-            return Ok(());
+            return Ok(None);
         };
-        let target = match self.there(path)? {
+        let target = match there {
             Some(entry) if entry.kind() == Kind::File => Target::Entry(entry),
             _ => {
                 self.take_away(path, staging)?;
                 Target::Vacancy(self.data.vacancy_as_named(path)?)
             }
         };
-        staged.install(target)?.keep();
-        let mode = if mode & 0o100 == 0 { 0o644 } else { 0o755 };
-        Ok(self.data.entry_as_named(path)?.set_mode(mode)?)
-    }
-
-    /// Streams the content where its store can.
-    fn write_blob(&self, id: Oid, file: &mut std::fs::File) -> Result<()> {
-        let fail = HistoryError::git("read");
-        let write = HistoryError::repository("read");
-        object::expect_whole(&self.repository, id)?;
-        let database = self.repository.odb().map_err(&fail)?;
-        if let Ok((mut reader, _, _)) = database.reader(id) {
-            std::io::copy(&mut reader, file).map_err(write)?;
-            return Ok(());
+        let stamp = staged.stamp()?;
+        if let Some(replaced) = staged.install(target)?.keep_displaced() {
+            replaced.leave();
         }
-        let object = database.read(id).map_err(&fail)?;
-        file.write_all(object.data()).map_err(write)
+        Ok(Some(stamp))
     }
 }

@@ -363,10 +363,15 @@ impl Registry {
         ListedChange::first(self, "WHERE number = ?1", [number])
     }
 
-    /// Marks changes that others took back: `by` is one of them, or 0 if nothing was left to take back.
-    pub fn mark_undone(&self, numbers: &[i64], by: i64) -> Result<()> {
+    /// Marks changes of which nothing was left to take back, unless another one took them back meanwhile.
+    pub fn mark_undone(&self, numbers: &[i64]) -> Result<()> {
         self.transact(&[], |transaction| {
-            mark(transaction, numbers.iter().copied(), by)
+            let text = "SELECT number FROM changes WHERE number = ?1 AND undone_by IS NULL";
+            for number in numbers {
+                let standing: Vec<i64> = transaction.all(text, [*number])?;
+                mark(transaction, standing.into_iter(), 0)?;
+            }
+            Ok(())
         })
     }
 

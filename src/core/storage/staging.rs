@@ -174,7 +174,15 @@ impl Staging {
 
     /// Creates a private, empty file.
     pub fn create(&self) -> Result<Staged, DiskError> {
-        let name = self.fresh_name();
+        self.create_as(self.fresh_name())
+    }
+
+    /// Creates an empty file in a private directory: what it replaces is removed with the directory.
+    pub fn create_in(&self, private: &PrivateDirectory) -> Result<Staged, DiskError> {
+        self.create_as(private.path_of(&self.fresh_name()))
+    }
+
+    fn create_as(&self, name: String) -> Result<Staged, DiskError> {
         let file = self.with_space(0, || {
             create_at(&self.directory, &*name, file_mode(false)).map_err(DiskError::server)
         });
@@ -187,6 +195,7 @@ impl Staging {
             file,
             name: StagedName::new(self.place(name)),
             staging: self.clone(),
+            mode: None,
             flushed: false,
         }
     }
@@ -280,15 +289,14 @@ impl Staging {
 
     /// Returns the path of a place, below the directory that holds staging.
     fn below_home(&self, place: &Place) -> Result<String, DiskError> {
-        let own = path_of(&self.directory).map_err(DiskError::server)?;
-        let above = path_of(&place.parent).map_err(DiskError::server)?;
-        let home = own.parent().unwrap_or(Path::new("/"));
-        let below = above.strip_prefix(home).ok().and_then(Path::to_str);
-        below
-            .map(|above| format!("{above}/{}", place.name))
-            .ok_or_else(|| DiskError::Escape {
-                path: place.path.clone(),
-            })
+        place.below(&self.home_path()?)
+    }
+
+    /// Returns the path under which the kernel knows the directory that holds staging.
+    fn home_path(&self) -> Result<PathBuf, DiskError> {
+        let mut path = path_of(&self.directory).map_err(DiskError::server)?;
+        path.pop();
+        Ok(path)
     }
 
     /// Removes the remains of dead processes: every name that does not begin with one of `living`.
@@ -351,6 +359,13 @@ impl PrivateDirectory {
         &self.location
     }
 
+    /// Removes it with its content: a little at once, the rest after the response.
+    pub fn remove(self, staging: &Staging) -> Result<(), DiskError> {
+        let removed = staging.removals.remove(self.name.place());
+        self.name.leave();
+        removed
+    }
+
     fn root(&self) -> Result<Root, DiskError> {
         let at = self.name.place();
         let (parent, no_links) = (at.parent.as_fd(), ResolveFlags::NO_SYMLINKS);
@@ -410,6 +425,8 @@ pub struct Staged {
     file: File,
     staging: Staging,
     name: StagedName,
+    /// The permission bits that it gets, whatever it replaces.
+    mode: Option<u32>,
     /// `true` if its content is on disk.
     flushed: bool,
 }
@@ -451,7 +468,17 @@ impl Staged {
 
     /// Returns the number of bytes written so far.
     pub fn size(&self) -> Result<u64, DiskError> {
-        Ok(Stamp::of_file(&self.file)?.size())
+        Ok(self.stamp()?.size())
+    }
+
+    /// Returns its state.
+    pub fn stamp(&self) -> Result<Stamp, DiskError> {
+        Stamp::of_file(&self.file)
+    }
+
+    /// Gives it these permission bits, whatever it replaces.
+    pub fn set_mode(&mut self, mode: u32) {
+        self.mode = Some(mode);
     }
 
     /// Gives the file its name in the zone. Its content is on disk before the name is, so that a
@@ -472,9 +499,9 @@ impl Staged {
             self.flushed = flushed;
         }
         let fail = |error| DiskError::of("write", target.path(), error);
-        if let Some(entry) = target.entry() {
-            // The server needs these bits, too: it reads the file for history and for the next edit.
-            let mode = entry.mode() | 0o600;
+        // The server needs the owner's bits, too: it reads the file for history and for the next edit.
+        let former = target.entry().map(|entry| entry.mode() | 0o600);
+        if let Some(mode) = self.mode.or(former) {
             rustix::fs::fchmod(&self.file, Mode::from(mode)).map_err(fail)?;
         }
         if !self.flushed {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+mod documents;
 mod model;
 
 use crate::ops::diff::{NEW, OLD};

@@ -1,10 +1,12 @@
 //! Commit of what such a change did, or the way back to the last commit.
 
+use std::collections::BTreeSet;
+
 use super::{OUTSIDE, OpenEndedPermit};
 use crate::judge::{EndedCommand, Finished, JudgedCommand, start_of};
-use fileshed_history::Author;
+use fileshed_history::{Author, PreparedContent};
 use fileshed_registry::{Intent, OwnershipChange, OwnershipEffect, PathTable};
-use fileshed_storage::{ChangedPaths, Totals};
+use fileshed_storage::{ChangedPaths, Kind, Totals};
 use fileshed_types::{Error, ZoneName};
 use fileshed_zones::watched::Unsettled;
 use fileshed_zones::zone::{Zone, ZonePath};
@@ -19,7 +21,7 @@ pub(super) fn settle(zone: &Zone<'_>) -> Result<bool, Error> {
     let unsettled = watched.unsettled(&zone.roots());
     let paths = unsettled.and_then(|unsettled| unsettled.paths);
     let settled = if let Some(paths) = paths.as_ref().and_then(zone_paths) {
-        commit_found(zone, &paths, OUTSIDE, &author).map(drop)
+        commit_found(zone, (&paths, &[]), OUTSIDE, &author).map(drop)
     } else {
         let now = zone.store.clock.now();
         let captured = zone.history(|history| history.capture(OUTSIDE, &author, now));
@@ -29,21 +31,31 @@ pub(super) fn settle(zone: &Zone<'_>) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// Commits what came by other ways to `paths`, while the caller has the write lock. Returns `true` if there
-/// was something.
+/// Commits what lines of shells wrote to `paths`, during a change. Returns `true` if there was something.
 pub(crate) fn commit_outside(zone: &Zone<'_>, paths: &[ZonePath]) -> Result<bool, Error> {
-    // In a group it was committed when the change began.
-    if zone.group().is_some() {
+    // Without lines, and in a group, it was committed when the change began.
+    if zone.group().is_some() || !super::has_lines(zone)? {
         return Ok(false);
     }
-    let commit = commit_found(zone, paths, OUTSIDE, &Author::server())?;
+    let mut found: BTreeSet<ZonePath> = paths.iter().cloned().collect();
+    for path in paths {
+        for above in std::iter::successors(path.parent(), ZonePath::parent) {
+            // A file where a directory was is a change, too.
+            let entry = zone.data.existing_entry(&above)?;
+            if entry.is_some_and(|entry| entry.kind() != Kind::Directory) {
+                found.insert(above);
+            }
+        }
+    }
+    let found: Vec<ZonePath> = found.into_iter().collect();
+    let commit = commit_found(zone, (&found, &[]), OUTSIDE, &Author::server())?;
     Ok(commit.is_some())
 }
 
-/// Commits what is on disk at `paths`.
+/// Commits what is on disk at `paths`. Files with the `contents` are not read.
 fn commit_found(
     zone: &Zone<'_>,
-    paths: &[ZonePath],
+    (paths, contents): (&[ZonePath], &[PreparedContent]),
     message: &str,
     author: &Author,
 ) -> Result<Option<String>, Error> {
@@ -51,7 +63,8 @@ fn commit_found(
     if paths.is_empty() {
         return Ok(None);
     }
-    let commit = zone.history(|history| history.commit_paths(paths, &[], message, author, now))?;
+    let commit =
+        zone.history(|history| history.commit_paths(paths, contents, message, author, now))?;
     Ok(commit.map(|commit| commit.to_string()))
 }
 
@@ -118,10 +131,16 @@ impl OpenEndedPermit<'_> {
         }
         let mut commit = None;
         if zone.name.is_versioned() {
-            let Some(paths) = known.paths.as_ref().and_then(zone_paths) else {
+            let changed = known.paths.as_ref().and_then(zone_paths);
+            let Some(paths) = self.paths.clone().or(changed) else {
                 return Ok(None);
             };
-            commit = commit_found(zone, &paths, &self.request.message, &self.author)?;
+            if self.paths.is_some() && super::has_lines(zone)? {
+                // What they wrote is theirs to commit.
+                zone.store.watched.unsettle(&zone.roots());
+            }
+            let found = (&*paths, &*self.contents);
+            commit = commit_found(zone, found, &self.request.message, &self.author)?;
         }
         Ok(Some(JudgedCommand {
             commit,

@@ -178,7 +178,7 @@ impl ZoneUndo<'_> {
         }
         let number = change.number;
         if is_all && change.ways.is_empty() && !self.marked.contains(&number) {
-            zone.store.registry.mark_undone(&[number], 0)?;
+            zone.store.registry.mark_undone(&[number])?;
         }
         Ok(outcomes)
     }

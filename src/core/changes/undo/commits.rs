@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use fileshed_history::{CommitRange, CommitReader, Reversal};
+use fileshed_history::{CommitRange, CommitReader, Reversal, Reversed};
 use fileshed_registry::{ListedChange, Record};
 use fileshed_rules::Growth;
 use fileshed_types::{Error, UserId};
@@ -12,6 +12,7 @@ use fileshed_zones::zone::{Zone, ZonePath};
 use super::{KeptReason, MOST, OPERATION, UndoError, UndoOptions, UndoOutcome, UndonePath};
 use crate::judge::range;
 use crate::open_ended::{self, OpenEndedRequest};
+use crate::webdav;
 
 /// Finds what becomes of each path. Changes nothing.
 pub(super) fn judge(
@@ -19,6 +20,7 @@ pub(super) fn judge(
     changes: &[ListedChange],
     only: Option<&ZonePath>,
 ) -> Result<Vec<UndonePath>, Error> {
+    let _lock = crate::hold(zone)?;
     let undo = CommitUndo::of(zone, changes, only);
     let mut reversal = undo.reversal()?;
     let kept = undo.kept(&mut reversal)?;
@@ -49,18 +51,39 @@ pub(super) fn take_back(
     if open_ended::commit_outside(zone, &paths)? {
         reversal = undo.reversal()?;
     }
-    let kept = undo.kept(&mut reversal)?;
+    let mut kept = undo.kept(&mut reversal)?;
     // Something stands in the way since the zone was judged.
     if let Some(refusal) = UndoError::of(&kept).filter(|_| !options.partial) {
         permit.cancel()?;
         return Err(refusal.into());
     }
     permit.give_back(undo.former_owners(&reversal)?)?;
-    if !kept.is_empty() || !undo.is_all()? {
+    let staging = zone.store.staging(&zone.tenant)?;
+    let carry_out = |reversal: &Reversal| zone.history(|it| it.carry_out(reversal, &staging));
+    let done = carry_out(&reversal).and_then(|done| {
+        let lost = done.lost.iter().cloned();
+        let lost = lost.map(|path| UndonePath::of(zone, path, UndoOutcome::Kept(KeptReason::Gone)));
+        kept.extend(lost);
+        match UndoError::of(&kept).filter(|_| !options.partial) {
+            Some(refusal) => Err(refusal.into()),
+            None => Ok(done),
+        }
+    });
+    let done = match done {
+        Ok(done) => done,
+        Err(error) => {
+            // All that was there is in the last commit.
+            carry_out(&reversal.inverse())?;
+            permit.cancel()?;
+            return Err(error);
+        }
+    };
+    reversal.leave_out(|path| done.lost.contains(path));
+    if !kept.is_empty() || reversal.is_part {
         permit.undoes_part();
     }
-    let staging = zone.store.staging(&zone.tenant)?;
-    zone.history(|history| history.carry_out(&reversal, &staging))?;
+    let paths = reversal.paths().map(|(path, _)| path.clone());
+    permit.know(paths.collect(), done.contents);
     if let Some(refused) = permit.finish()?.refused {
         return Err(refused);
     }
@@ -106,9 +129,15 @@ impl<'u> CommitUndo<'u> {
     fn kept(&self, reversal: &mut Reversal) -> Result<Vec<UndonePath>, Error> {
         let kept = |(path, reason)| UndonePath::of(self.zone, path, UndoOutcome::Kept(reason));
         let left = left_out(self.zone, reversal)?.into_iter().map(kept);
-        let conflicts = reversal.conflicts.iter().map(|(path, before)| UndonePath {
-            version: Some(before.clone()),
-            ..kept((path.clone(), KeptReason::Changed))
+        let conflicts = reversal.conflicts.iter().map(|conflict| {
+            let reason = match conflict.before {
+                Some(_) => KeptReason::Changed,
+                None => KeptReason::Taken,
+            };
+            UndonePath {
+                version: conflict.before.clone(),
+                ..kept((conflict.path.clone(), reason))
+            }
         });
         let gone = self
             .is_lossy
@@ -117,11 +146,11 @@ impl<'u> CommitUndo<'u> {
     }
 
     fn outcomes(&self, reversal: &Reversal, kept: Vec<UndonePath>) -> Vec<UndonePath> {
-        let done = reversal.paths().map(|(path, is_there)| {
-            let outcome = if is_there {
-                UndoOutcome::Restored
-            } else {
-                UndoOutcome::Removed
+        let done = reversal.paths().map(|(path, reversed)| {
+            let outcome = match reversed {
+                Reversed::Removed => UndoOutcome::Removed,
+                Reversed::Restored => UndoOutcome::Restored,
+                Reversed::Merged => UndoOutcome::Merged,
             };
             UndonePath::of(self.zone, path.clone(), outcome)
         });
@@ -145,7 +174,8 @@ impl<'u> CommitUndo<'u> {
         let former: BTreeMap<String, (&ListedChange, Record)> = records
             .map(|(row, record)| (record.path.clone(), (row, record)))
             .collect();
-        let back = reversal.paths().filter(|(_, is_there)| *is_there);
+        let back = reversal.paths();
+        let back = back.filter(|(_, reversed)| *reversed != Reversed::Removed);
         let back: HashSet<String> = back.map(|(path, _)| path.key()).collect();
         let mut owners = Vec::new();
         for (path, (row, record)) in former {
@@ -175,20 +205,6 @@ impl<'u> CommitUndo<'u> {
         let (files, _) = changed.unwrap_or_default();
         files.iter().any(|file| file.path.key() == key)
     }
-
-    /// Returns `true` if the changes touched nothing but what is at the one path that is meant.
-    fn is_all(&self) -> Result<bool, Error> {
-        let (Some(only), Some(commits)) = (self.only, &self.commits) else {
-            return Ok(true);
-        };
-        for range in &self.ranges {
-            let (files, _) = commits.changed_by(range, 2)?;
-            if files.iter().any(|file| file.path != *only) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
 }
 
 /// Returns `true` if a file was given to its present owner after a change, and not by it.
@@ -209,8 +225,13 @@ fn left_out(
     reversal: &mut Reversal,
 ) -> Result<Vec<(ZonePath, KeptReason)>, Error> {
     let mut left = Vec::new();
+    let has_locks = webdav::has_locks(zone)?;
     for (path, _) in reversal.paths() {
-        let asked = crate::check_lock(zone, path);
+        let asked = if has_locks {
+            webdav::check(zone, path)
+        } else {
+            Ok(())
+        };
         let Err(error) = asked.and_then(|()| crate::check_owner(zone, [path])) else {
             continue;
         };
@@ -222,9 +243,12 @@ fn left_out(
         }
     }
     let stays: HashSet<ZonePath> = left.iter().map(|(path, _)| path.clone()).collect();
-    for (path, is_there) in reversal.paths() {
+    for (path, reversed) in reversal.paths() {
         let mut above = std::iter::successors(path.parent(), ZonePath::parent);
-        if is_there && !stays.contains(path) && above.any(|above| stays.contains(&above)) {
+        if reversed != Reversed::Removed
+            && !stays.contains(path)
+            && above.any(|above| stays.contains(&above))
+        {
             left.push((path.clone(), KeptReason::Taken));
         }
     }

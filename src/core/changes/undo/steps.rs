@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use fileshed_history::merge_texts;
+use fileshed_history::{LARGEST_MERGED, MOST_MERGED, merge_texts};
 use fileshed_registry::{BinRow, ChangeFilter, ListedChange, Step};
 use fileshed_storage::{ContentState, DiskError, Entry, Kind};
-use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::zone::is_below;
 use fileshed_types::{Code, Error, ZoneName};
 use fileshed_zones::content_digest::sha256_between;
@@ -16,12 +15,7 @@ use super::carry_out::ChangeWays;
 use super::overlay::{ExpectedEntry, Overlay, below};
 use super::way::{Way, back_to};
 use super::{KeptReason, MOST};
-
-/// The largest file that is merged by lines, in bytes.
-const LARGEST_MERGED: u64 = 8 * MEBIBYTE;
-
-/// Bytes of all files that an undo merges in one zone.
-const MOST_MERGED: usize = 64 * MEBIBYTE as usize;
+use crate::webdav;
 
 /// Finds the ways back from the changes, the last one first.
 pub(super) fn judge(
@@ -150,10 +144,7 @@ impl<'p> UndoPlan<'p> {
             zone,
             overlay: Overlay::over(zone)?,
             in_bin: kept.into_iter().map(|row| (row.id.clone(), row)).collect(),
-            has_locks: zone
-                .store
-                .registry
-                .has_locks(&zone.tenant.key, zone.name.as_str())?,
+            has_locks: webdav::has_locks(zone)?,
             merging: 0,
             done,
             others,
@@ -172,7 +163,8 @@ impl<'p> UndoPlan<'p> {
             if self.done.contains(&(row.number, at)) {
                 continue;
             }
-            if only.is_some_and(|only| step.path() != only.as_str()) {
+            let path = ZonePath::found(step.path().to_owned());
+            if only.is_some_and(|only| !path.is_at_or_below(only)) {
                 is_all = false;
                 continue;
             }

@@ -4,17 +4,30 @@
 //! If the file system needs several calls for one move (see `rename`), the move is written down first,
 //! as a journal of one step.
 
+use std::path::Path;
+
 use rustix::io::Errno;
 
 use super::journal::{Journal, Noted, RenameStep};
 use super::{Place, StagedName, Staging, report};
 use crate::entry::remove_made;
+use crate::handle::path_of;
 use crate::rename::{self, NamedIn};
 use crate::{DiskError, Entry, Kind, Root, Target, Vacancy};
 
 impl Place {
     pub(super) fn as_name(&self) -> NamedIn<'_> {
         (&self.parent, &self.name)
+    }
+
+    /// Returns its path below a directory.
+    pub(super) fn below(&self, directory: &Path) -> Result<String, DiskError> {
+        let above = path_of(&self.parent).map_err(DiskError::server)?;
+        let above = above.strip_prefix(directory).ok().and_then(Path::to_str);
+        let path = above.map(|above| format!("{above}/{}", self.name));
+        path.ok_or_else(|| DiskError::Escape {
+            path: self.path.clone(),
+        })
     }
 }
 

@@ -102,10 +102,29 @@ impl Journal {
             Noted::Renames(steps) => steps,
         };
         for (number, step) in steps.iter().enumerate() {
-            step.take(&self.home, &aside_at(&self.aside, number))
-                .map_err(|error| (number, error))?;
+            self.take(number, step).map_err(|error| (number, error))?;
         }
         Ok(())
+    }
+
+    fn take(&self, number: usize, step: &RenameStep) -> Result<(), Errno> {
+        let (from, to) = (self.place(&step.from)?, self.place(&step.to)?);
+        if step.exchange {
+            let aside = self.place(&aside_at(&self.aside, number))?;
+            rename::exchange(from.as_name(), to.as_name(), aside.as_name())
+        } else {
+            rename::to_free(from.as_name(), to.as_name())
+        }
+    }
+
+    /// Returns the place of a path of its steps. Staging is open already.
+    fn place(&self, path: &str) -> Result<Place, Errno> {
+        match (path.rsplit_once('/'), self.aside.rsplit_once('/')) {
+            (Some((above, name)), Some((staging, _))) if above == staging => {
+                Ok(self.staging.place(name.to_owned()))
+            }
+            _ => self.home.place(path),
+        }
     }
 
     /// Takes the first steps only, as a process that is killed. Returns the number of steps taken.
@@ -116,10 +135,7 @@ impl Journal {
         };
         let taken = all.iter().take(steps).enumerate();
         taken
-            .filter(|(number, step)| {
-                let aside = aside_at(&self.aside, *number);
-                step.take(&self.home, &aside).is_ok()
-            })
+            .filter(|(number, step)| self.take(*number, step).is_ok())
             .count()
     }
 
@@ -182,22 +198,22 @@ impl Staging {
             path: entry.path().clone(),
         };
         let (mut steps, mut rest, mut olds) = (Vec::new(), Vec::new(), Vec::new());
-        let mut paths = Vec::new();
+        let (mut paths, home) = (Vec::new(), self.home_path()?);
         for (entry, target, kept) in moves {
             let inode = entry.inode()?.ok_or_else(|| gone(entry))?;
             let beside = self.place(self.fresh_name());
-            let waiting = self.below_home(&beside)?;
+            let waiting = beside.below(&home)?;
             steps.push(RenameStep {
                 exchange: false,
                 inode,
-                from: self.below_home(entry.place())?,
+                from: entry.place().below(&home)?,
                 to: waiting.clone(),
             });
             steps.push(RenameStep {
                 exchange: true,
                 inode,
                 from: waiting.clone(),
-                to: self.below_home(target.place())?,
+                to: target.place().below(&home)?,
             });
             paths.extend([entry.path(), target.path()]);
             if let Some(kept) = kept {
@@ -218,7 +234,7 @@ impl Staging {
             .map_err(|(number, error)| DiskError::of("move", paths[number], error))?;
         for (target, old) in olds {
             // A command that runs meanwhile may have put a directory there: it goes back whole.
-            let old = journal.home.place(&old).map_err(DiskError::server)?;
+            let old = journal.place(&old).map_err(DiskError::server)?;
             if old.is_directory()? && target.kind() != Kind::Directory {
                 return Err(DiskError::not_a_file(target.path(), Kind::Directory));
             }
@@ -278,16 +294,6 @@ impl Noted {
 }
 
 impl RenameStep {
-    fn take(&self, home: &Root, aside: &str) -> Result<(), Errno> {
-        let (from, to) = (home.place(&self.from)?, home.place(&self.to)?);
-        if self.exchange {
-            let aside = home.place(aside)?;
-            rename::exchange(from.as_name(), to.as_name(), aside.as_name())
-        } else {
-            rename::to_free(from.as_name(), to.as_name())
-        }
-    }
-
     fn undo(&self, home: &Root, aside: &str) -> Result<(), DiskError> {
         let fail = |error| DiskError::of("undo", &ZonePath::found(self.to.clone()), error);
         let to = match home.place(&self.to) {

@@ -171,7 +171,7 @@ impl StagedName {
     }
 
     /// Leaves the entry of the name where it is.
-    pub(super) fn leave(mut self) {
+    pub fn leave(mut self) {
         self.stays = true;
     }
 }

@@ -197,6 +197,12 @@ impl ZonePath {
         }
     }
 
+    /// Returns `true` if this is `other` or below it, however both are spelled.
+    pub fn is_at_or_below(&self, other: &Self) -> bool {
+        let (path, other) = (self.key(), other.key());
+        path == other || is_below(&path, &other)
+    }
+
     /// Returns the part of this path below `directory`, which it begins with.
     pub fn below(&self, directory: &Self) -> &str {
         let rest = self.text.get(directory.text.len()..);

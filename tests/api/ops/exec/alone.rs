@@ -82,3 +82,27 @@ fn commands_run_side_by_side_in_storage() {
         assert_eq!(exec(alice, zone, &["ls"])["stdout"], "copy\nslow\n");
     });
 }
+
+/// Who opens a history removes what a dead process left in it, so a look at an undo waits as a writer does.
+#[test]
+fn a_look_at_an_undo_leaves_the_locks_of_a_running_git_alone() {
+    let server = small().app();
+    while_one_runs(&server, ("documents", "9999987"), |alice| {
+        let lock = server
+            .data()
+            .join("users/alice/Documents/repo.git/index.lock");
+        std::fs::write(&lock, "").unwrap();
+        let busy = std::thread::scope(|scope| {
+            let undo = json!({"path": "documents/slow", "dry_run": true});
+            let late = scope.spawn(move || alice.call("shed_undo", &undo));
+            wait_until("the look has waited", || {
+                server.advance(1);
+                late.is_finished()
+            });
+            late.join().unwrap()
+        });
+        busy.refused(429, "BUSY");
+        assert!(lock.exists());
+        std::fs::remove_file(&lock).unwrap();
+    });
+}

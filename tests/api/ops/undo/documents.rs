@@ -1,0 +1,289 @@
+//! Undo in zones with history: names, directories, contents that are lost, and what the answer says.
+
+use std::path::{Path, PathBuf};
+
+use fileshed_test_support::TestApp;
+use serde_json::{Value, json};
+
+use super::{missing, undone, writes};
+use crate::ops::stage::{content, done, file, output, ran, small};
+
+fn rename(from: &str, to: &str) -> Value {
+    json!({"zone": "documents", "old_path": from, "new_path": to})
+}
+
+fn repository(server: &TestApp, user: &str) -> PathBuf {
+    server
+        .data()
+        .join("users")
+        .join(user)
+        .join("Documents/repo.git")
+}
+
+/// Asserts that the history of a user is the one that it was from the beginning.
+#[track_caller]
+fn expect_history(server: &TestApp, user: &str) {
+    let home = server.data().join("users").join(user).join("Documents");
+    let names = std::fs::read_dir(home).expect("a directory");
+    let names: Vec<String> = names
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .into_string()
+                .expect("a text")
+        })
+        .filter(|name| name.starts_with("repo.git"))
+        .collect();
+    assert_eq!(names, ["repo.git"]);
+}
+
+/// The file of a loose object.
+fn object(repository: &Path, id: &str) -> PathBuf {
+    let (directory, name) = id.trim().split_at(2);
+    repository.join("objects").join(directory).join(name)
+}
+
+#[test]
+fn a_renamed_file_gets_its_name_back_by_either_path() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&ada, "documents", "a.md", "text\n");
+    for path in ["documents/b.md", "documents/a.md"] {
+        done(&ada, "shed_rename", &rename("a.md", "b.md"));
+        let files = undone(&ada, &json!({"path": path}));
+        assert_eq!(
+            files,
+            ["documents/a.md restored", "documents/b.md removed"],
+            "{path}"
+        );
+        assert_eq!(content(&ada, "documents", "a.md"), "text\n");
+        assert!(missing(&ada, "documents", "b.md"));
+    }
+}
+
+#[test]
+fn an_edit_since_goes_with_the_file_to_its_former_name() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&ada, "documents", "a.md", "one\ntwo\n");
+    done(
+        &writes(&ada, "answer"),
+        "shed_rename",
+        &rename("a.md", "b.md"),
+    );
+    file(&writes(&ada, "after"), "documents", "b.md", "one\nTWO\n");
+    let files = undone(&ada, &json!({"answer": "answer"}));
+    let merged = "documents/a.md restored, with what was changed since";
+    assert_eq!(files, [merged, "documents/b.md removed"]);
+    assert_eq!(content(&ada, "documents", "a.md"), "one\nTWO\n");
+}
+
+#[test]
+fn an_edit_is_taken_out_of_a_file_that_has_another_name_since() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&ada, "documents", "a.md", "one\n");
+    file(&writes(&ada, "answer"), "documents", "a.md", "two\n");
+    done(
+        &writes(&ada, "after"),
+        "shed_rename",
+        &rename("a.md", "kept/b.md"),
+    );
+    let files = undone(&ada, &json!({"answer": "answer"}));
+    assert_eq!(files, ["documents/kept/b.md restored"]);
+    assert_eq!(content(&ada, "documents", "kept/b.md"), "one\n");
+    assert!(missing(&ada, "documents", "a.md"));
+}
+
+/// Whatever is alike, no edit of a person gets into another file.
+#[test]
+fn a_file_that_looks_like_one_that_went_is_not_taken_for_it() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let month = |name: &str| format!("# {name}\n{}", "a line of the template\n".repeat(20));
+    file(&ada, "documents", "jan.md", &month("January"));
+    let answer = writes(&ada, "answer");
+    file(&answer, "documents", "feb.md", &month("February"));
+    done(
+        &answer,
+        "shed_delete",
+        &json!({"zone": "documents", "path": "jan.md"}),
+    );
+    let now = month("February") + "paid\n";
+    file(&writes(&ada, "after"), "documents", "feb.md", &now);
+    let undo = json!({"answer": "answer"});
+    let refused = ada.call("shed_undo", &undo);
+    refused.refused(409, "FILE_EXISTS");
+    assert!(
+        refused.text.contains("documents/feb.md"),
+        "{}",
+        refused.text
+    );
+    let files = undone(&ada, &json!({"answer": "answer", "partial": true}));
+    assert_eq!(files, ["documents/jan.md restored"]);
+    assert_eq!(content(&ada, "documents", "jan.md"), month("January"));
+    assert_eq!(content(&ada, "documents", "feb.md"), now);
+}
+
+#[test]
+fn a_file_in_the_place_of_a_former_directory_stays() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&ada, "documents", "data/x.md", "x\n");
+    file(&ada, "documents", "d/a.md", "a\n");
+    let answer = writes(&ada, "answer");
+    done(&answer, "shed_rename", &rename("data", "data-2025"));
+    done(&answer, "shed_rename", &rename("d/a.md", "b.md"));
+    let after = writes(&ada, "after");
+    if !missing(&ada, "documents", "d") {
+        ran(&after, "documents", "rmdir", &["--", "d"]);
+    }
+    file(&after, "documents", "data", "mine\n");
+    ran(&after, "documents", "rmdir", &["d"]);
+    file(&after, "documents", "d", "mine too\n");
+    let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
+    refused.refused(409, "FILE_EXISTS");
+    let taken = "`documents/data/x.md` has something else at its path";
+    assert!(refused.text.contains(taken), "{}", refused.text);
+    let data = done(
+        &ada,
+        "shed_undo",
+        &json!({"answer": "answer", "partial": true}),
+    );
+    assert_eq!(data["kept"].as_array().map(Vec::len), Some(2), "{data}");
+    for (path, text) in [
+        ("data", "mine\n"),
+        ("d", "mine too\n"),
+        ("data-2025/x.md", "x\n"),
+        ("b.md", "a\n"),
+    ] {
+        assert_eq!(content(&ada, "documents", path), text, "{path}");
+    }
+}
+
+#[test]
+fn the_last_change_below_a_directory_is_taken_back_by_its_path() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    for zone in ["storage", "documents"] {
+        file(&ada, zone, "d/x.md", "x\n");
+        file(&ada, zone, "d/y.md", "y\n");
+        done(&ada, "shed_delete", &json!({"zone": zone, "path": "d"}));
+        done(&ada, "shed_undo", &json!({"path": format!("{zone}/d")}));
+        for name in ["x", "y"] {
+            let path = format!("d/{name}.md");
+            assert_eq!(content(&ada, zone, &path), format!("{name}\n"));
+        }
+    }
+}
+
+#[test]
+fn a_path_means_one_file_however_it_is_spelled() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    for zone in ["storage", "documents"] {
+        file(&ada, zone, "Z\u{fc}rich.md", "one\n");
+        file(&ada, zone, "Z\u{fc}rich.md", "two\n");
+        let decomposed = format!("{zone}/Zu\u{308}rich.md");
+        let list = done(&ada, "shed_history", &json!({"path": decomposed}));
+        assert_eq!(list["changes"].as_array().map(Vec::len), Some(2), "{list}");
+        done(&ada, "shed_undo", &json!({"path": decomposed}));
+        assert_eq!(content(&ada, zone, "Z\u{fc}rich.md"), "one\n");
+    }
+}
+
+/// One lost content is no reason to give a history up.
+#[test]
+fn a_former_content_that_the_disk_lost_is_named_and_nothing_is_done() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&ada, "documents", "lost.md", "lost\n");
+    file(&ada, "documents", "kept.md", "kept\n");
+    let answer = writes(&ada, "answer");
+    for path in ["lost.md", "kept.md"] {
+        file(&answer, "documents", path, &format!("now in {path}\n"));
+    }
+    file(&answer, "documents", "new.md", "new\n");
+    let id = output(&ada, "documents", "git", &["rev-parse", "HEAD~3:lost.md"]);
+    std::fs::remove_file(object(&repository(&server, "ada"), &id)).expect("removed");
+    let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
+    refused.refused(404, "FILE_NOT_FOUND");
+    let named = "`documents/lost.md` was not kept";
+    assert!(refused.text.contains(named), "{}", refused.text);
+    assert_eq!(content(&ada, "documents", "kept.md"), "now in kept.md\n");
+    assert_eq!(content(&ada, "documents", "new.md"), "new\n");
+    let status = output(&ada, "documents", "git", &["status", "--porcelain"]);
+    assert_eq!(status, "");
+    let data = done(
+        &ada,
+        "shed_undo",
+        &json!({"answer": "answer", "partial": true}),
+    );
+    assert_eq!(data["kept"], json!(["documents/lost.md was not kept"]));
+    assert_eq!(content(&ada, "documents", "kept.md"), "kept\n");
+    assert_eq!(content(&ada, "documents", "lost.md"), "now in lost.md\n");
+    assert!(missing(&ada, "documents", "new.md"));
+    expect_history(&server, "ada");
+}
+
+#[test]
+fn a_change_whose_commit_the_disk_lost_is_told_as_not_kept() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let log = ["rev-parse", "HEAD"];
+    for (number, path) in ["a.md", "b.md", "c.md"].into_iter().enumerate() {
+        let answer = writes(&ada, &format!("answer-{number}"));
+        ran(&answer, "documents", "cp", &["/dev/null", path]);
+        file(&answer, "documents", path, "x\n");
+    }
+    let lost = output(&ada, "documents", "git", &["rev-parse", "HEAD~2"]);
+    let head = output(&ada, "documents", "git", &log);
+    std::fs::remove_file(object(&repository(&server, "ada"), &lost)).expect("removed");
+    for undo in [
+        json!({"answer": "answer-1", "dry_run": true}),
+        json!({"answer": "answer-1", "partial": true}),
+    ] {
+        let data = done(&ada, "shed_undo", &undo);
+        let kept = data["kept"].as_array().expect("a list");
+        assert!(
+            kept.iter().any(|kept| kept == "documents was not kept"),
+            "{data}"
+        );
+    }
+    let stands = output(&ada, "documents", "git", &log) == head;
+    assert!(stands, "nothing was taken back");
+    expect_history(&server, "ada");
+}
+
+#[test]
+fn the_way_on_from_a_path_without_a_change_works_in_a_group() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let refused = ada.call("shed_undo", &json!({"path": "group/team/none.md"}));
+    refused.refused(404, "FILE_NOT_FOUND");
+    let hint = refused.body["error"]["hint"].as_str().expect("a text");
+    assert!(hint.contains("group/team"), "{hint}");
+    done(&ada, "shed_history", &json!({"path": "group/team"}));
+}
+
+#[test]
+fn a_part_of_which_nothing_can_be_done_says_so() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    for (message, text) in [
+        ("before", "one\n"),
+        ("answer", "two\n"),
+        ("after", "three\n"),
+    ] {
+        file(&writes(&ada, message), "documents", "a.md", text);
+    }
+    let undo = json!({"answer": "answer", "partial": true});
+    let answer = ada.call("shed_undo", &undo);
+    assert_eq!(
+        answer.body["message"], "No file could be put back",
+        "{}",
+        answer.text
+    );
+    assert_eq!(content(&ada, "documents", "a.md"), "three\n");
+}
