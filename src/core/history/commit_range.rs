@@ -1,12 +1,11 @@
 //! Commits that belong to one change, and what they changed.
 
-use git2::{Commit, Delta, DiffDelta, Oid, Repository, Tree};
+use git2::{Commit, DiffFile, DiffOptions, Oid, Repository, Tree};
 
-use super::content::zone_path;
+use super::content::{FileBlob, zone_path};
 use super::layout::NAME;
 use super::{ChangeKind, FileChange, HistoryError, Result, object};
 use fileshed_storage::Root;
-use fileshed_types::zone::ZonePath;
 
 /// A commit to take back, and the state before it.
 #[derive(Clone, Debug)]
@@ -47,30 +46,69 @@ impl CommitRange {
     }
 
     /// Returns the trees before and after; `None` for the one before the first commit.
-    pub(super) fn trees<'r>(
-        &self,
-        repository: &'r Repository,
-    ) -> Result<(Option<Tree<'r>>, Tree<'r>)> {
+    fn trees<'r>(&self, repository: &'r Repository) -> Result<(Option<Tree<'r>>, Tree<'r>)> {
         let tree_of = |commit: &Commit<'_>| object::tree(repository, commit.tree_id());
         let before = self.before(repository)?;
         let before = before.map(|before| object::commit(repository, before));
         let before = before.transpose()?.as_ref().map(tree_of).transpose()?;
         Ok((before, tree_of(&self.after(repository)?)?))
     }
+
+    /// Returns `true` if it is one commit.
+    pub(super) fn is_one(&self, repository: &Repository) -> bool {
+        let after = self.after(repository).ok();
+        let parent = after.and_then(|after| after.parent_id(0).ok());
+        self.before.is_none() || self.before == parent.map(|parent| parent.to_string())
+    }
+
+    /// Returns the files that the commits changed, and all files after them.
+    pub(super) fn files<'r>(
+        &self,
+        repository: &'r Repository,
+    ) -> Result<(Vec<FileDelta>, Tree<'r>)> {
+        let (before, after) = self.trees(repository)?;
+        Ok((
+            changed_files(repository, before.as_ref(), Some(&after))?,
+            after,
+        ))
+    }
+}
+
+/// A file that differs between two trees.
+pub(super) struct FileDelta {
+    pub(super) path: String,
+    pub(super) before: Option<FileBlob>,
+    pub(super) after: Option<FileBlob>,
+}
+
+/// Returns the files that differ. No similarity is guessed, and a link in place of a file is one change.
+pub(super) fn changed_files(
+    repository: &Repository,
+    before: Option<&Tree<'_>>,
+    after: Option<&Tree<'_>>,
+) -> Result<Vec<FileDelta>> {
+    let mut options = DiffOptions::new();
+    options.include_typechange(true);
+    let diff = repository.diff_tree_to_tree(before, after, Some(&mut options));
+    let diff = diff.map_err(HistoryError::git("read"))?;
+    let content_of = |file: &DiffFile<'_>| {
+        let mode = u32::from(file.mode()) as i32;
+        (!file.id().is_zero()).then(|| (file.id(), mode))
+    };
+    let files = diff.deltas().filter_map(|delta| {
+        let (old, new) = (delta.old_file(), delta.new_file());
+        Some(FileDelta {
+            path: new.path().or(old.path())?.to_str()?.to_owned(),
+            before: content_of(&old),
+            after: content_of(&new),
+        })
+    });
+    Ok(files.collect())
 }
 
 fn commit<'r>(repository: &'r Repository, id: &str) -> Result<Commit<'r>> {
     let found = Oid::from_str(id).and_then(|id| repository.find_commit(id));
     found.map_err(HistoryError::git("read"))
-}
-
-fn path_of(delta: &DiffDelta<'_>) -> Option<ZonePath> {
-    let file = match delta.status() {
-        Delta::Deleted => delta.old_file(),
-        _ => delta.new_file(),
-    };
-    let path = file.path()?.to_str()?;
-    Some(zone_path(path))
 }
 
 /// A repository that is opened to look at commits. Changes nothing in it.
@@ -118,24 +156,16 @@ impl CommitReader {
 
     /// Returns the files that commits changed, at most so many, and how many there are.
     pub fn changed_by(&self, range: &CommitRange, most: usize) -> Result<(Vec<FileChange>, usize)> {
-        let (before, after) = range.trees(&self.0)?;
-        let diff = self
-            .0
-            .diff_tree_to_tree(before.as_ref(), Some(&after), None);
-        let diff = diff.map_err(HistoryError::git("read"))?;
-        let deltas = diff.deltas();
-        let count = deltas.len();
-        let changes = deltas.filter_map(|delta| {
-            let kind = match delta.status() {
-                Delta::Added => ChangeKind::Added,
-                Delta::Deleted => ChangeKind::Deleted,
+        let (files, _) = range.files(&self.0)?;
+        let count = files.len();
+        let changes = files.into_iter().take(most).map(|file| FileChange {
+            path: zone_path(&file.path),
+            kind: match (file.before, file.after) {
+                (None, _) => ChangeKind::Added,
+                (_, None) => ChangeKind::Deleted,
                 _ => ChangeKind::Modified,
-            };
-            Some(FileChange {
-                path: path_of(&delta)?,
-                kind,
-            })
+            },
         });
-        Ok((changes.take(most).collect(), count))
+        Ok((changes.collect(), count))
     }
 }

@@ -13,6 +13,9 @@ use super::{HistoryError, Result, object};
 use fileshed_storage::{DiskError, Entry, Kind, Root};
 use fileshed_types::zone::{ZonePath, is_git_name};
 
+/// Content and mode of a file or a link.
+pub(super) type FileBlob = (Oid, i32);
+
 /// Mode of a file that is not executable.
 const FILE: i32 = 0o100_644;
 const EXECUTABLE: i32 = 0o100_755;

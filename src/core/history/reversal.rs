@@ -3,13 +3,15 @@
 //! Files are compared by their paths and contents; no similarity is guessed. A file that was renamed without
 //! another change is known under its new name, because its content is at one new path alone.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use git2::{Delta, DiffFile, DiffOptions, MergeFileInput, ObjectType, Oid, Repository, Tree};
+use git2::{MergeFileInput, ObjectType, Oid, Repository, Tree};
 
-use super::content::zone_path;
+use super::commit_range::{FileDelta, changed_files};
+use super::content::{FileBlob, zone_path};
 use super::damage::Remedy;
-use super::{CommitRange, History, HistoryError, PreparedContent, Result, object};
+use super::tree::TreeFiles;
+use super::{CommitRange, History, PreparedContent, Result, object};
 use fileshed_storage::Staging;
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::zone::ZonePath;
@@ -23,9 +25,6 @@ pub const LARGEST_MERGED: u64 = 8 * MEBIBYTE;
 /// Bytes of all files that an undo merges in one zone.
 pub const MOST_MERGED: usize = 64 * MEBIBYTE as usize;
 
-/// Content and mode of a file.
-type Content = (Oid, i32);
-
 /// The effect of a reversal on one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reversed {
@@ -37,14 +36,9 @@ pub enum Reversed {
     Merged,
 }
 
-/// A path that a reversal leaves as it is.
-#[derive(Clone, Debug)]
-pub struct ReversalConflict {
-    /// The path.
-    pub path: ZonePath,
-    /// The revision that has it as it was before; `None` if something else is in its place.
-    pub before: Option<String>,
-}
+/// A path that a reversal leaves as it is, with the revision that has it as it was before; `None` if something else
+/// is in its place.
+pub type ReversalConflict = (ZonePath, Option<String>);
 
 /// The changes of files by which commits are taken back.
 #[derive(Debug, Default)]
@@ -59,8 +53,8 @@ pub struct Reversal {
 #[derive(Debug)]
 struct PathChange {
     path: ZonePath,
-    now: Option<Content>,
-    then: Option<Content>,
+    now: Option<FileBlob>,
+    then: Option<FileBlob>,
     is_merged: bool,
     /// The other name of a file that gets its former name back.
     other: Option<ZonePath>,
@@ -105,15 +99,6 @@ impl Reversal {
     }
 }
 
-/// The files that a reversal wrote.
-#[derive(Debug, Default)]
-pub struct ReversedFiles {
-    /// Their contents.
-    pub contents: Vec<PreparedContent>,
-    /// Files whose former content the repository has lost: they stay as they are.
-    pub lost: Vec<ZonePath>,
-}
-
 impl History {
     /// Finds what has to change so that these commits, the last one first, are taken back; where `only`
     /// is given, at that path and below it. What was changed since stays: texts are merged by lines.
@@ -122,150 +107,97 @@ impl History {
         let now = self.head_commit()?;
         let now = now.map(|head| object::tree(repository, head.tree_id()));
         let mut plan = ReversalPlan::of(repository, now.transpose()?);
-        let ranges = commits
-            .iter()
-            .map(|range| RangeFiles::of(repository, range));
+        let ranges = commits.iter().map(|range| range.files(repository));
         let ranges = ranges.collect::<Result<Vec<_>>>()?;
-        for range in &ranges {
-            // The oldest one comes last.
-            let before = range
-                .files
-                .iter()
-                .map(|file| (file.path.clone(), file.before));
-            plan.former.extend(before);
-        }
-        for range in ranges {
-            plan.take_back(range, only)?;
+        plan.pass_over(ranges.iter().flat_map(|(files, _)| files))?;
+        for (range, (files, after)) in commits.iter().zip(&ranges) {
+            plan.take_back(range, files, after, only)?;
         }
         plan.settle()
     }
 
-    /// Changes the files on disk as a reversal says. The caller has the write lock, and commits.
-    pub fn carry_out(&self, reversal: &Reversal, staging: &Staging) -> Result<ReversedFiles> {
-        let mut done = ReversedFiles::default();
+    /// Changes the files on disk as a reversal says. Returns their contents, and the files whose former content the
+    /// repository has lost: they stay as they are. The caller has the write lock, and commits.
+    pub fn carry_out(
+        &self,
+        reversal: &Reversal,
+        staging: &Staging,
+    ) -> Result<(Vec<PreparedContent>, Vec<ZonePath>)> {
+        let (mut contents, mut lost) = (Vec::new(), Vec::new());
         let replaced = staging.private_directory()?;
-        for change in reversal
+        let (back, gone): (Vec<_>, Vec<_>) = reversal
             .changes
             .iter()
-            .filter(|change| change.then.is_none())
-        {
+            .partition(|change| change.then.is_some());
+        for change in gone {
             self.take_away(&change.path, staging)?;
             self.take_away_empty(change.path.parent(), None, staging)?;
         }
-        let back = reversal.changes.iter();
-        let back = back.filter_map(|change| Some((&change.path, change.then?)));
-        let back: Vec<(&ZonePath, Content)> = back.collect();
         for part in back.chunks(FLUSHED_TOGETHER) {
             let mut staged = Vec::with_capacity(part.len());
-            for (path, content) in part {
-                match self.stage_content(*content, staging, &replaced) {
+            for change in part {
+                let (path, Some(content)) = (&change.path, change.then) else {
+                    continue;
+                };
+                match self.stage_content(content, staging, &replaced) {
                     Err(error) if error.remedy() == Remedy::Another => {
                         tracing::error!(%path, %error, "the former content of a file is lost");
-                        done.lost.push((*path).clone());
+                        lost.push(path.clone());
                     }
-                    file => staged.push((*path, *content, file?)),
+                    file => staged.push((path, content, file?)),
                 }
             }
             staging.flush(staged.iter_mut().filter_map(|(.., file)| file.as_mut()))?;
             for (path, content, file) in staged {
                 let stamp = self.install_content(path, content, file, staging)?;
                 let content = |stamp| PreparedContent::of_repository(stamp, content.0);
-                done.contents.extend(stamp.map(content));
+                contents.extend(stamp.map(content));
             }
         }
         replaced.remove(staging)?;
-        Ok(done)
+        Ok((contents, lost))
     }
 }
 
-/// The files that commits of one range changed.
-struct RangeFiles<'r> {
-    /// Name of the commit before.
-    revision: String,
-    /// The files after them.
-    after: Tree<'r>,
-    files: Vec<RangeFile>,
-}
+/// The id of a file without content, which many files have.
+const EMPTY: &str = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
 
-struct RangeFile {
-    path: String,
-    before: Option<Content>,
-    after: Option<Content>,
-}
-
-impl<'r> RangeFiles<'r> {
-    fn of(repository: &'r Repository, range: &CommitRange) -> Result<Self> {
-        let (before, after) = range.trees(repository)?;
-        let mut options = DiffOptions::new();
-        // A link in place of a file is one change.
-        options.include_typechange(true);
-        let diff = repository.diff_tree_to_tree(before.as_ref(), Some(&after), Some(&mut options));
-        let diff = diff.map_err(HistoryError::git("read"))?;
-        let files = diff.deltas().filter_map(|delta| {
-            let (old, new) = (delta.old_file(), delta.new_file());
-            let path = match delta.status() {
-                Delta::Deleted => old.path(),
-                _ => new.path(),
-            };
-            Some(RangeFile {
-                path: path?.to_str()?.to_owned(),
-                before: content_of(&old),
-                after: content_of(&new),
-            })
-        });
-        Ok(Self {
-            revision: range.revision_before(),
-            files: files.collect(),
-            after,
-        })
-    }
-
-    /// Returns the files that only got another name: the former one, by the present one.
-    fn renamed(&self) -> HashMap<String, String> {
-        let gone = self.files.iter().filter(|file| file.after.is_none());
-        let came = self.files.iter().filter(|file| file.before.is_none());
-        let gone = unique(gone.filter_map(|file| Some((file.before?, &*file.path))));
-        let came = unique(came.filter_map(|file| Some((file.after?, &*file.path))));
-        let both = came.into_iter();
-        let both = both.filter_map(|(content, now)| Some((now, *gone.get(&content)?)));
-        both.map(|(now, former)| (now.to_owned(), former.to_owned()))
-            .collect()
-    }
+/// Returns the files that only got another name: the former one, by the present one.
+fn renamed(files: &[FileDelta], is_one: bool) -> HashMap<&str, &str> {
+    let is_one = is_one && files.len() == 2;
+    let tells = |(id, _): &FileBlob| is_one || id.to_string() != EMPTY;
+    let gone = files.iter().filter(|file| file.after.is_none());
+    let gone = gone.filter_map(|file| Some((file.before.filter(tells)?, &*file.path)));
+    let came = files.iter().filter(|file| file.before.is_none());
+    let came = came.filter_map(|file| Some((file.after.filter(tells)?, &*file.path)));
+    let (gone, came) = (unique(gone), unique(came).into_iter());
+    let both = came.filter_map(|(content, now)| Some((now, *gone.get(&content)?)));
+    both.collect()
 }
 
 /// Returns the contents that are at one path alone.
-fn unique<'p>(files: impl Iterator<Item = (Content, &'p str)>) -> HashMap<Content, &'p str> {
-    let mut paths: HashMap<Content, Option<&str>> = HashMap::new();
+fn unique<'p>(files: impl Iterator<Item = (FileBlob, &'p str)>) -> HashMap<FileBlob, &'p str> {
+    let mut paths: HashMap<FileBlob, Option<&str>> = HashMap::new();
     for (content, path) in files {
-        let found = paths.entry(content);
-        found
-            .and_modify(|found| *found = None)
-            .or_insert(Some(path));
+        let found = paths.entry(content).and_modify(|found| *found = None);
+        found.or_insert(Some(path));
     }
     let paths = paths.into_iter();
-    paths
-        .filter_map(|(content, path)| Some((content, path?)))
-        .collect()
-}
-
-fn content_of(file: &DiffFile<'_>) -> Option<Content> {
-    let mode = u32::from(file.mode()) as i32;
-    (!file.id().is_zero()).then(|| (file.id(), mode))
+    let found = paths.filter_map(|(content, path)| Some((content, path?)));
+    found.collect()
 }
 
 /// A reversal that is being found.
 struct ReversalPlan<'r> {
     repository: &'r Repository,
     now: TreeFiles<'r>,
-    /// Contents at the paths of the commits, before the oldest one that touched them.
-    former: HashMap<String, Option<Content>>,
+    /// Paths that were taken back before.
+    settled: HashSet<String>,
     /// What will be at a path, and `true` if it is merged.
-    left: BTreeMap<String, (Option<Content>, bool)>,
+    left: BTreeMap<String, (Option<FileBlob>, bool)>,
     /// The other name of a file that gets its former name back, by each of both.
     others: HashMap<String, String>,
     conflicts: BTreeMap<String, Option<String>>,
-    /// Paths that were taken back before.
-    settled: BTreeSet<String>,
     /// Bytes of the files that are merged.
     merging: usize,
     is_part: bool,
@@ -276,90 +208,99 @@ impl<'r> ReversalPlan<'r> {
         Self {
             repository,
             now: TreeFiles::of(repository, now),
-            former: HashMap::new(),
+            settled: HashSet::new(),
             left: BTreeMap::new(),
             others: HashMap::new(),
             conflicts: BTreeMap::new(),
-            settled: BTreeSet::new(),
             merging: 0,
             is_part: false,
         }
     }
 
     /// Returns what will be at a path.
-    fn at(&mut self, path: &str) -> Result<Option<Content>> {
+    fn at(&mut self, path: &str) -> Result<Option<FileBlob>> {
         match self.left.get(path) {
             Some((content, _)) => Ok(*content),
             None => self.now.file(path),
         }
     }
 
-    fn leave(&mut self, path: &str, content: Option<Content>, is_merged: bool) {
+    fn leave(&mut self, path: &str, content: Option<FileBlob>, is_merged: bool) {
         self.left.insert(path.to_owned(), (content, is_merged));
     }
 
-    fn take_back(&mut self, range: RangeFiles<'r>, only: Option<&ZonePath>) -> Result<()> {
-        let renamed = range.renamed();
-        let mut moved_since = None;
-        for file in range.files.iter().filter(|file| file.after.is_some()) {
-            let former = renamed.get(&file.path);
-            if !is_meant(&file.path, only) && !former.is_some_and(|path| is_meant(path, only)) {
+    /// Passes over files that are as they were before all commits, of which the last one comes first.
+    fn pass_over<'f>(&mut self, files: impl Iterator<Item = &'f FileDelta>) -> Result<()> {
+        let mut ends: HashMap<&str, (Option<FileBlob>, Option<FileBlob>)> = HashMap::new();
+        for file in files {
+            let (_, before) = ends.entry(&file.path).or_insert((file.after, file.before));
+            *before = file.before;
+        }
+        for (path, (after, before)) in ends {
+            let now = self.now.file(path)?;
+            if now == before && now != after {
+                self.settled.insert(path.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes commits back, which changed these files; `after` them all files were those.
+    fn take_back(
+        &mut self,
+        range: &CommitRange,
+        files: &[FileDelta],
+        after: &Tree<'_>,
+        only: Option<&ZonePath>,
+    ) -> Result<()> {
+        let (revision, is_one) = (range.revision_before(), range.is_one(self.repository));
+        let renamed = renamed(files, is_one);
+        let former: HashSet<&str> = renamed.values().copied().collect();
+        let is_meant = |path: &str| only.is_none_or(|only| zone_path(path).is_at_or_below(only));
+        let mut moved = None;
+        for file in files.iter().filter(|file| !former.contains(&*file.path)) {
+            let path = &*file.path;
+            let name_before = renamed.get(path).copied();
+            if !is_meant(path) && !name_before.is_some_and(is_meant) {
                 self.is_part = true;
                 continue;
             }
-            if let Some(former) = former {
-                self.rename_back(&range.revision, file, former)?;
+            if let Some(name_before) = name_before {
+                self.rename_back(&revision, file, name_before)?;
                 continue;
             }
-            let there = self.at(&file.path)?;
-            if self.is_settled(&file.path, there, file.after) || there == file.before {
+            let there = self.at(path)?;
+            if there == file.before || self.settled.contains(path) {
+                continue;
+            }
+            if there == file.after {
+                self.leave(path, file.before, false);
                 continue;
             }
             if let Some(merged) = self.merge(file, there)? {
-                self.leave(&file.path, Some(merged), true);
+                self.leave(path, Some(merged), true);
                 continue;
             }
-            let mut path = file.path.clone();
+            let mut name_now = None;
             if there.is_none() && file.before.is_some() {
-                if moved_since.is_none() {
-                    moved_since = Some(self.moved_since(&range.after)?);
+                if moved.is_none() {
+                    moved = Some(self.moved_since(after)?);
                 }
-                let moved = moved_since.as_ref().zip(file.after);
-                if let Some(now) = moved.and_then(|(moved, content)| moved.get(&content)) {
-                    path.clone_from(now);
+                name_now = moved.as_ref().and_then(|moved| moved.get(&file.after?));
+            }
+            match name_now {
+                Some(name) => self.leave(name, file.before, false),
+                None => {
+                    let before = file.after.map(|_| revision.clone());
+                    self.conflicts.insert(path.to_owned(), before);
                 }
-            }
-            if self.at(&path)? == file.after {
-                self.leave(&path, file.before, false);
-            } else {
-                let before = Some(range.revision.clone());
-                self.conflicts.insert(file.path.clone(), before);
-            }
-        }
-        let came_back = renamed.into_values().collect::<BTreeSet<String>>();
-        for file in range.files.iter().filter(|file| file.after.is_none()) {
-            if came_back.contains(&file.path) {
-                continue;
-            }
-            if !is_meant(&file.path, only) {
-                self.is_part = true;
-                continue;
-            }
-            let there = self.at(&file.path)?;
-            if self.is_settled(&file.path, there, None) || there == file.before {
-                continue;
-            }
-            if there.is_none() {
-                self.leave(&file.path, file.before, false);
-            } else {
-                self.conflicts.insert(file.path.clone(), None);
             }
         }
         Ok(())
     }
 
     /// Gives a file its former name back, whatever it has now.
-    fn rename_back(&mut self, revision: &str, file: &RangeFile, former: &str) -> Result<()> {
+    fn rename_back(&mut self, revision: &str, file: &FileDelta, former: &str) -> Result<()> {
         let (there, place) = (self.at(&file.path)?, self.at(former)?);
         if there.is_none() && place == file.after {
             return Ok(());
@@ -377,29 +318,15 @@ impl<'r> ReversalPlan<'r> {
         Ok(())
     }
 
-    /// Returns `true` if a file is at a path as it was before all commits: they were taken back there before.
-    fn is_settled(&mut self, path: &str, there: Option<Content>, after: Option<Content>) -> bool {
-        if self.settled.contains(path) {
-            return true;
-        }
-        let is_first = !self.left.contains_key(path);
-        let is_former = self.former.get(path).is_some_and(|former| *former == there);
-        let is_settled = is_first && is_former && there != after;
-        if is_settled {
-            self.settled.insert(path.to_owned());
-        }
-        is_settled
-    }
-
     /// Returns what a file gets that was changed since; `None` if it was not, or in the same lines.
-    fn merge(&mut self, file: &RangeFile, there: Option<Content>) -> Result<Option<Content>> {
+    fn merge(&mut self, file: &FileDelta, there: Option<FileBlob>) -> Result<Option<FileBlob>> {
         let (Some(before), Some(after), Some(there)) = (file.before, file.after, there) else {
             return Ok(None);
         };
         let is_plain = [before, after, there]
             .iter()
             .all(|(_, mode)| mode >> 12 == FILE);
-        if there == after || !is_plain {
+        if !is_plain {
             return Ok(None);
         }
         let mode = if there.1 == after.1 {
@@ -439,20 +366,15 @@ impl<'r> ReversalPlan<'r> {
     }
 
     /// Returns the paths to which files were renamed since, by their contents.
-    fn moved_since(&self, after: &Tree<'_>) -> Result<HashMap<Content, String>> {
-        let now = self.now.directories.get("").and_then(Option::as_ref);
-        let diff = self.repository.diff_tree_to_tree(Some(after), now, None);
-        let diff = diff.map_err(HistoryError::git("read"))?;
-        let came = diff.deltas().filter(|delta| delta.status() == Delta::Added);
-        let mut came: Vec<(Content, String)> = came
-            .filter_map(|delta| {
-                let file = delta.new_file();
-                let path = file.path()?.to_str()?.to_owned();
-                Some((content_of(&file)?, path))
-            })
-            .collect();
-        came.retain(|(_, path)| !self.left.contains_key(path));
-        let moved = unique(came.iter().map(|(content, path)| (*content, &**path)));
+    fn moved_since(&self, after: &Tree<'_>) -> Result<HashMap<FileBlob, String>> {
+        let now = self.now.root();
+        let mut files = changed_files(self.repository, Some(after), now)?;
+        files.retain(|file| file.before.is_none() && !self.left.contains_key(&file.path));
+        let moved = unique(
+            files
+                .iter()
+                .filter_map(|file| Some((file.after?, &*file.path))),
+        );
         let moved = moved.into_iter();
         Ok(moved
             .map(|(content, path)| (content, path.to_owned()))
@@ -499,13 +421,12 @@ impl<'r> ReversalPlan<'r> {
                 });
             }
         }
-        let conflicts = self.conflicts.into_iter().map(|(path, before)| {
-            let path = zone_path(&path);
-            ReversalConflict { path, before }
-        });
+        let conflicts = self.conflicts.into_iter();
         Ok(Reversal {
             changes,
-            conflicts: conflicts.collect(),
+            conflicts: conflicts
+                .map(|(path, before)| (zone_path(&path), before))
+                .collect(),
             is_part: self.is_part,
         })
     }
@@ -530,68 +451,6 @@ impl<'r> ReversalPlan<'r> {
 
 /// Kind of a file in the mode that git keeps.
 const FILE: i32 = 0o10;
-
-fn is_meant(path: &str, only: Option<&ZonePath>) -> bool {
-    only.is_none_or(|only| zone_path(path).is_at_or_below(only))
-}
-
-/// The files of a tree, of which each directory is read once.
-struct TreeFiles<'r> {
-    repository: &'r Repository,
-    directories: HashMap<String, Option<Tree<'r>>>,
-}
-
-impl<'r> TreeFiles<'r> {
-    fn of(repository: &'r Repository, root: Option<Tree<'r>>) -> Self {
-        Self {
-            repository,
-            directories: HashMap::from([(String::new(), root)]),
-        }
-    }
-
-    /// Returns the directory at a path.
-    fn directory(&mut self, path: &str) -> Result<Option<&Tree<'r>>> {
-        if !self.directories.contains_key(path) {
-            let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
-            let above = self.directory(above)?;
-            let entry = above.and_then(|above| above.get_name(name));
-            let entry = entry.filter(|entry| entry.kind() == Some(ObjectType::Tree));
-            let id = entry.map(|entry| entry.id());
-            let tree = id.map(|id| object::tree(self.repository, id)).transpose()?;
-            self.directories.insert(path.to_owned(), tree);
-        }
-        Ok(self.directories.get(path).and_then(Option::as_ref))
-    }
-
-    /// Returns the content of the file at a path.
-    fn file(&mut self, path: &str) -> Result<Option<Content>> {
-        let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let above = self.directory(above)?;
-        let entry = above.and_then(|above| above.get_name(name));
-        let entry = entry.filter(|entry| entry.kind() != Some(ObjectType::Tree));
-        Ok(entry.map(|entry| (entry.id(), entry.filemode())))
-    }
-
-    /// Returns `true` if there is a file below a directory for which `counts` returns `true`.
-    fn has_file_below(&mut self, path: &str, counts: impl Fn(&str) -> bool) -> Result<bool> {
-        let mut pending = vec![path.to_owned()];
-        while let Some(directory) = pending.pop() {
-            let Some(tree) = self.directory(&directory)? else {
-                continue;
-            };
-            for entry in tree {
-                let name = String::from_utf8_lossy(entry.name_bytes());
-                let inside = format!("{directory}/{name}");
-                if entry.kind() == Some(ObjectType::Tree) {
-                    pending.push(inside);
-                } else if counts(&inside) {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
-    }
-}
 
 /// Merges two texts that both come from `base`, by lines; `None` if they changed the same ones, or if one
 /// is no text.

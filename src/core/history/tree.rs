@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use git2::{ObjectType, Oid, Repository, Tree, TreeBuilder};
 
-use super::content::TREE;
+use super::content::{FileBlob, TREE};
 use super::{HistoryError, Result, object};
 
 /// Changes of one commit.
@@ -197,4 +197,71 @@ pub(super) fn files(
         }
     }
     Ok(files)
+}
+
+/// The files of a tree, of which each directory is read once.
+pub(super) struct TreeFiles<'r> {
+    repository: &'r Repository,
+    directories: HashMap<String, Option<Tree<'r>>>,
+}
+
+impl<'r> TreeFiles<'r> {
+    pub(super) fn of(repository: &'r Repository, root: Option<Tree<'r>>) -> Self {
+        Self {
+            repository,
+            directories: HashMap::from([(String::new(), root)]),
+        }
+    }
+
+    /// Returns the root.
+    pub(super) fn root(&self) -> Option<&Tree<'r>> {
+        self.directories.get("").and_then(Option::as_ref)
+    }
+
+    /// Returns the directory at a path.
+    fn directory(&mut self, path: &str) -> Result<Option<&Tree<'r>>> {
+        if !self.directories.contains_key(path) {
+            let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let above = self.directory(above)?;
+            let entry = above.and_then(|above| above.get_name(name));
+            let entry = entry.filter(|entry| entry.kind() == Some(ObjectType::Tree));
+            let id = entry.map(|entry| entry.id());
+            let tree = id.map(|id| object::tree(self.repository, id)).transpose()?;
+            self.directories.insert(path.to_owned(), tree);
+        }
+        Ok(self.directories.get(path).and_then(Option::as_ref))
+    }
+
+    /// Returns the content of the file at a path.
+    pub(super) fn file(&mut self, path: &str) -> Result<Option<FileBlob>> {
+        let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let above = self.directory(above)?;
+        let entry = above.and_then(|above| above.get_name(name));
+        let entry = entry.filter(|entry| entry.kind() != Some(ObjectType::Tree));
+        Ok(entry.map(|entry| (entry.id(), entry.filemode())))
+    }
+
+    /// Returns `true` if there is a file below a directory for which `counts` returns `true`.
+    pub(super) fn has_file_below(
+        &mut self,
+        path: &str,
+        counts: impl Fn(&str) -> bool,
+    ) -> Result<bool> {
+        let mut pending = vec![path.to_owned()];
+        while let Some(directory) = pending.pop() {
+            let Some(tree) = self.directory(&directory)? else {
+                continue;
+            };
+            for entry in tree {
+                let name = String::from_utf8_lossy(entry.name_bytes());
+                let inside = format!("{directory}/{name}");
+                if entry.kind() == Some(ObjectType::Tree) {
+                    pending.push(inside);
+                } else if counts(&inside) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
 }

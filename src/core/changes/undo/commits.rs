@@ -61,15 +61,16 @@ pub(super) fn take_back(
     let staging = zone.store.staging(&zone.tenant)?;
     let carry_out = |reversal: &Reversal| zone.history(|it| it.carry_out(reversal, &staging));
     let done = carry_out(&reversal).and_then(|done| {
-        let lost = done.lost.iter().cloned();
-        let lost = lost.map(|path| UndonePath::of(zone, path, UndoOutcome::Kept(KeptReason::Gone)));
-        kept.extend(lost);
+        let gone = |path: &ZonePath| {
+            UndonePath::of(zone, path.clone(), UndoOutcome::Kept(KeptReason::Gone))
+        };
+        kept.extend(done.1.iter().map(gone));
         match UndoError::of(&kept).filter(|_| !options.partial) {
             Some(refusal) => Err(refusal.into()),
             None => Ok(done),
         }
     });
-    let done = match done {
+    let (contents, lost) = match done {
         Ok(done) => done,
         Err(error) => {
             // All that was there is in the last commit.
@@ -78,12 +79,12 @@ pub(super) fn take_back(
             return Err(error);
         }
     };
-    reversal.leave_out(|path| done.lost.contains(path));
+    reversal.leave_out(|path| lost.contains(path));
     if !kept.is_empty() || reversal.is_part {
         permit.undoes_part();
     }
     let paths = reversal.paths().map(|(path, _)| path.clone());
-    permit.know(paths.collect(), done.contents);
+    permit.know(paths.collect(), contents);
     if let Some(refused) = permit.finish()?.refused {
         return Err(refused);
     }
@@ -129,14 +130,14 @@ impl<'u> CommitUndo<'u> {
     fn kept(&self, reversal: &mut Reversal) -> Result<Vec<UndonePath>, Error> {
         let kept = |(path, reason)| UndonePath::of(self.zone, path, UndoOutcome::Kept(reason));
         let left = left_out(self.zone, reversal)?.into_iter().map(kept);
-        let conflicts = reversal.conflicts.iter().map(|conflict| {
-            let reason = match conflict.before {
+        let conflicts = reversal.conflicts.iter().map(|(path, before)| {
+            let reason = match before {
                 Some(_) => KeptReason::Changed,
                 None => KeptReason::Taken,
             };
             UndonePath {
-                version: conflict.before.clone(),
-                ..kept((conflict.path.clone(), reason))
+                version: before.clone(),
+                ..kept((path.clone(), reason))
             }
         });
         let gone = self

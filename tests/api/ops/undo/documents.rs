@@ -287,3 +287,26 @@ fn a_part_of_which_nothing_can_be_done_says_so() {
     );
     assert_eq!(content(&ada, "documents", "a.md"), "three\n");
 }
+
+#[test]
+fn empty_files_are_not_taken_for_one_another() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let answer = writes(&ada, "answer");
+    ran(&ada, "documents", "touch", &["old.md"]);
+    done(
+        &answer,
+        "shed_delete",
+        &json!({"zone": "documents", "path": "old.md"}),
+    );
+    ran(&answer, "documents", "touch", &["new.md"]);
+    file(&writes(&ada, "after"), "documents", "new.md", "mine\n");
+    ada.call("shed_undo", &json!({"answer": "answer"}))
+        .refused(409, "FILE_EXISTS");
+    // The name of one alone comes back.
+    ran(&answer, "documents", "touch", &["a.md"]);
+    done(&answer, "shed_rename", &rename("a.md", "b.md"));
+    undone(&ada, &json!({"path": "documents/b.md"}));
+    assert_eq!(content(&ada, "documents", "a.md"), "");
+    assert!(missing(&ada, "documents", "b.md"));
+}
