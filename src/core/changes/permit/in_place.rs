@@ -76,7 +76,10 @@ impl InPlace<'_> {
             .record_intent(|| Ok(OwnershipEffect::Touch { files }))?;
         let (bytes, files) = totals(&after);
         let (bytes_before, files_before) = totals(&self.before);
-        let (steps, _) = std::mem::take(&mut self.former).enter(zone)?;
+        let (steps, lost) = std::mem::take(&mut self.former).enter(zone)?;
+        for path in lost {
+            zone.caller.bin_notes.not_kept(path.as_str());
+        }
         if !steps.is_empty() {
             self.permit.change.set_steps(&steps);
         }

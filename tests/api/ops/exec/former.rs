@@ -134,6 +134,26 @@ fn a_database_is_kept_once_an_answer() {
 }
 
 #[test]
+fn a_statement_says_that_a_database_without_room_in_the_bin_is_not_kept() {
+    let app = small().app();
+    let ada = app.as_user("ada");
+    let sql = |sql: &str| {
+        let arguments = json!({"zone": "storage", "path": "a.db", "query": sql, "params": []});
+        let answer = ada.clone().header("x-openwebui-message-id", sql);
+        let answer = answer.call("shed_sqlite", &arguments);
+        answer.data();
+        answer.text
+    };
+    sql("CREATE TABLE t (a)");
+    sql("CREATE TABLE s (a)");
+    file(&ada, "storage", "large", &"x".repeat(900 << 10));
+    let inserted = sql("INSERT INTO t VALUES (zeroblob(600000))");
+    assert!(!inserted.contains("not kept"), "{inserted}");
+    let updated = sql("INSERT INTO s VALUES (1)");
+    assert!(updated.contains("`a.db` was not kept"), "{updated}");
+}
+
+#[test]
 fn what_a_command_did_is_taken_back() {
     let app = small().app();
     for (at, line) in [
