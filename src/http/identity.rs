@@ -380,8 +380,11 @@ impl PrincipalHeaders {
     /// The caller whom a credential of this server stands for.
     fn caller_of(&self, principal: Principal) -> Result<Caller, IdentityError> {
         let mut caller = self.caller(principal)?;
-        // The header is not authenticated, and status lines may use an administrator's key.
-        caller.message = None;
+        // The header is not authenticated, and status lines may use an administrator's key: it names the
+        // answer in the list of changes, and nothing else.
+        if let Some(answer) = caller.message.take() {
+            let _ = caller.call_id.set(answer);
+        }
         Ok(caller)
     }
 }

@@ -274,3 +274,24 @@ fn a_page_of_a_pdf_is_an_image() {
         "image/jpeg"
     );
 }
+
+/// By a service key as well as by the token of a user.
+#[test]
+fn calls_that_name_one_answer_are_taken_back_together() {
+    let server = TestApp::with_key();
+    let made = server.run(&["token", "create", "--user", "ada"]);
+    let token = made.stdout.trim();
+    for client in [server.as_user("ada"), server.with_token(token)] {
+        let answering = |id: &str| {
+            let client = client.clone().chat("one");
+            Peer::new(client.header("X-OpenWebUI-Message-Id", id))
+        };
+        for path in ["a.md", "b.md"] {
+            let file = json!({"zone": "storage", "path": path, "content": "x"});
+            answering("m-1").done("shed_create_file", &file);
+        }
+        let undone = answering("m-2").done("shed_undo", &json!({"answer": "last"}));
+        assert_eq!(undone["answer"], "m-1");
+        assert_eq!(undone["count"], 2, "{undone}");
+    }
+}
