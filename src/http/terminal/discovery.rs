@@ -74,9 +74,14 @@ fn prompt(core: &Core) -> String {
         NetworkMode::Safe => "with downloads as the only network",
         NetworkMode::All => "with network",
     };
+    let kept = if core.admin.has_namespaces() {
+        "rm can be undone; what other commands overwrite or delete cannot."
+    } else {
+        "what commands overwrite or delete cannot be undone."
+    };
     text = format!(
         "{text}\nCommands run confined to these directories, with {memory} MiB of memory for \
-         each {bounded}, {network}."
+         each {bounded}, {network}. In /storage, {kept}"
     );
     if !core.admin.has_namespaces() {
         text.push_str(

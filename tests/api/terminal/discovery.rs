@@ -118,6 +118,7 @@ fn the_prompt_is_short_and_true() {
         "/groups/",
         "333 MiB",
         "downloads",
+        "what other commands overwrite or delete cannot",
     ] {
         assert!(prompt.contains(fact), "{fact}: {prompt}");
     }
