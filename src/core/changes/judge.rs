@@ -64,6 +64,8 @@ pub struct Finished {
     pub lost: Vec<ZonePath>,
     /// `true` if it changed more files than the list of changes names.
     pub is_unlisted: bool,
+    /// `true` if others worked in the zone at the same time, and files changed that no change lists.
+    pub is_uncertain: bool,
 }
 
 impl EndedCommand<'_> {

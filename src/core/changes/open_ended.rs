@@ -336,6 +336,7 @@ impl<'a> OpenEndedPermit<'a> {
             Ok(Finished {
                 lost: steps.lost,
                 is_unlisted: steps.is_unlisted,
+                is_uncertain: steps.is_uncertain,
                 ..finished
             })
         });

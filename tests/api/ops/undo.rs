@@ -384,6 +384,27 @@ fn effects_that_no_argument_names_are_listed_and_taken_back() {
     assert!(!told.text.contains("could not be kept"), "{}", told.text);
 }
 
+/// An open shell is such a one, whatever it does.
+#[test]
+fn a_command_that_is_not_alone_says_what_no_change_lists() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let before = writes(&ada, "before");
+    file(&before, "storage", "a.md", "old\n");
+    let zip = json!({"zone": "storage", "src": "a.md", "dest": "a.zip"});
+    done(&before, "shed_zip", &zip);
+    enter_line(&server, "storage");
+    let run = |cmd: &str, args: &[&str]| {
+        let call = json!({"zone": "storage", "cmd": cmd, "args": args});
+        ada.call("shed_exec", &call)
+    };
+    let note = "an undo leaves those out that the arguments do not name";
+    let named = run("cp", &["a.md", "b.md"]);
+    assert!(!named.text.contains(note), "{}", named.text);
+    let told = run("unzip", &["-o", "a.zip"]);
+    assert!(told.text.contains(note), "{}", told.text);
+}
+
 #[test]
 fn one_change_and_one_path_come_back_alone() {
     let server = small().app();
@@ -1125,6 +1146,15 @@ fn enter_intent(
     assert_eq!(entered.expect("entered"), 1);
 }
 
+/// Enters a line of a shell of this server that is under way in a zone of ada's.
+fn enter_line(server: &TestApp, zone: &str) {
+    let instances = std::fs::read_dir(server.data().join(".instances"));
+    let instance = instances.expect("instances").next().expect("one");
+    let name = instance.expect("an instance").file_name();
+    let line = (name.to_str().expect("a name"), "terminal");
+    enter_intent(server, zone, line, None);
+}
+
 #[test]
 fn an_edit_that_no_commit_has_yet_is_not_lost() {
     let server = small().app();
@@ -1134,11 +1164,7 @@ fn an_edit_that_no_commit_has_yet_is_not_lost() {
     file(&writes(&ada, "before"), "documents", "a.md", text);
     file(&writes(&ada, "answer"), "documents", "a.md", &first);
     // A line of a shell writes, and its end commits.
-    let instances = std::fs::read_dir(server.data().join(".instances"));
-    let instance = instances.expect("instances").next().expect("one");
-    let name = instance.expect("an instance").file_name();
-    let line = (name.to_str().expect("a name"), "terminal");
-    enter_intent(&server, "documents", line, None);
+    enter_line(&server, "documents");
     let now = first.replace("nine", "NINE");
     std::fs::write(place(&server, "ada", "documents").join("a.md"), now).expect("written");
     done(&ada, "shed_undo", &json!({"answer": "answer"}));

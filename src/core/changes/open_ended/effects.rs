@@ -32,10 +32,12 @@ const REPOSITORY: &str = ".git";
 /// The steps of a change, and the files whose content is gone.
 type ListedEffects = (Vec<Step>, Vec<ZonePath>);
 
-/// The zone when a command began that was alone in it.
+/// The zone when a command began.
 pub(super) struct Effects {
     /// The number of the last change before.
     last: i64,
+    /// `true` if nothing else was under way in it.
+    is_alone: bool,
 }
 
 /// A path at which a command changed a file.
@@ -61,7 +63,7 @@ struct FoundEffects {
 }
 
 impl Effects {
-    /// Begins to note what changes. `None` if the command cannot be told from others that write in the zone.
+    /// Begins to note what changes. `None` if nobody can tell it.
     pub(super) fn begin(zone: &Zone<'_>, command: &str) -> Result<Option<Self>, Error> {
         if zone.name != ZoneName::Storage || BY_ARGUMENTS.contains(&command) {
             return Ok(None);
@@ -71,13 +73,10 @@ impl Effects {
             return Ok(None);
         }
         let registry = &zone.store.registry;
-        if registry.is_in_use((&zone.tenant.key, zone.name.as_str()), None)? {
-            Self::give_up(zone);
-            return Ok(None);
-        }
+        let is_alone = !registry.is_in_use((&zone.tenant.key, zone.name.as_str()), None)?;
         let last = registry.listed_changes(&changes_of(zone), 1)?;
         let last = last.first().map_or(0, |row| row.number);
-        Ok(Some(Self { last }))
+        Ok(Some(Self { last, is_alone }))
     }
 
     /// Has the commands that are under way list nothing but what their arguments name.
@@ -100,7 +99,15 @@ impl Effects {
         let Some(found) = watched.unsettled(&zone.roots()) else {
             return Ok(None);
         };
-        if registry.is_in_use((&zone.tenant.key, zone.name.as_str()), Some(intent))? {
+        let place = (zone.tenant.key.as_str(), zone.name.as_str());
+        if !self.is_alone || registry.is_in_use(place, Some(intent))? {
+            let paths = found.paths.as_ref();
+            let more = paths.map(|paths| self.steps(zone, paths, steps));
+            let more = more.transpose()?;
+            // They may be of others, so an undo does not take them back.
+            finished.is_uncertain = more.is_some_and(|more| {
+                more.is_none_or(|(steps, lost)| !steps.is_empty() || !lost.is_empty())
+            });
             return Ok(None);
         }
         let listed = match &found.paths {

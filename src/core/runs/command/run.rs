@@ -108,8 +108,14 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
 /// A note on files whose former content is gone.
 fn lost_note(finished: &Finished) -> Option<String> {
     let Some((first, more)) = finished.lost.split_first() else {
-        let note = "more files changed than one change lists: this change cannot be undone";
-        return finished.is_unlisted.then(|| note.to_owned());
+        let note = if finished.is_unlisted {
+            "more files changed than one change lists: this change cannot be undone"
+        } else if finished.is_uncertain {
+            "files changed while other commands ran here, too: an undo leaves those out that the arguments do not name"
+        } else {
+            return None;
+        };
+        return Some(note.to_owned());
     };
     let more = match more.len() {
         0 => String::new(),
