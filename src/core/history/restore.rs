@@ -155,7 +155,7 @@ impl History {
             return Ok(None);
         }
         let mut there = self.there(path)?;
-        // What is found under another path is behind a link.
+        // An entry with another path is behind a link.
         if there.as_ref().is_none_or(|entry| entry.path() != path) {
             for above in std::iter::successors(path.parent(), ZonePath::parent) {
                 if let Some(entry) = self.there(&above)?

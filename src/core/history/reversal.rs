@@ -193,7 +193,7 @@ struct ReversalPlan<'r> {
     now: TreeFiles<'r>,
     /// Paths that were taken back before.
     settled: HashSet<String>,
-    /// What will be at a path, and `true` if it is merged.
+    /// The content that will be at a path, and `true` if it is merged.
     left: BTreeMap<String, (Option<FileBlob>, bool)>,
     /// The other name of a file that gets its former name back, by each of both.
     others: HashMap<String, String>,
@@ -288,12 +288,11 @@ impl<'r> ReversalPlan<'r> {
                 }
                 name_now = moved.as_ref().and_then(|moved| moved.get(&file.after?));
             }
-            match name_now {
-                Some(name) => self.leave(name, file.before, false),
-                None => {
-                    let before = file.after.map(|_| revision.clone());
-                    self.conflicts.insert(path.to_owned(), before);
-                }
+            if let Some(name) = name_now {
+                self.leave(name, file.before, false);
+            } else {
+                let before = file.after.map(|_| revision.clone());
+                self.conflicts.insert(path.to_owned(), before);
             }
         }
         Ok(())

@@ -136,7 +136,7 @@ impl OpenEndedPermit<'_> {
                 return Ok(None);
             };
             if self.paths.is_some() && super::has_lines(zone)? {
-                // What they wrote is theirs to commit.
+                // Their changes are theirs to commit.
                 zone.store.watched.unsettle(&zone.roots());
             }
             let found = (&*paths, &*self.contents);

@@ -83,7 +83,7 @@ fn commands_run_side_by_side_in_storage() {
     });
 }
 
-/// Who opens a history removes what a dead process left in it, so a look at an undo waits as a writer does.
+/// Opening a history removes what a dead process left in it, so a look at an undo waits as a writer does.
 #[test]
 fn a_look_at_an_undo_leaves_the_locks_of_a_running_git_alone() {
     let server = small().app();
