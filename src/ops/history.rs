@@ -140,9 +140,10 @@ impl Operation for ListChanges {
             Ok(listed(&entry, diff.filter(|diff| !diff.is_empty())))
         });
         let changes: Vec<HistoryEntry> = changes.collect::<Result<_, Error>>()?;
-        let message = match changes.len() {
-            0 => "No change is listed".to_owned(),
-            count => format!("{count} changes"),
+        let message = match (changes.len(), core.store.public_url()) {
+            (0, _) => "No change is listed".to_owned(),
+            (count, "") => format!("{count} changes"),
+            (count, page) => format!("{count} changes; the user sees them at {page}/#/changes"),
         };
         Ok(Reply::new(Response { changes }, message))
     }

@@ -1,8 +1,8 @@
 //! The bin: what was deleted in `storage` and `uploads`, for as long as it may come back.
 //!
-//! It has what a person or a model deletes by its name, whatever way the call came. What a command
-//! of the shell removes is gone, as what a write replaces is: the kernel does that, and nobody is
-//! asked. `documents` and groups have their history instead.
+//! Operations move there what they delete or replace, and commands what the rules know of them. What other
+//! programs replace where it lies is gone: the kernel does that, and nobody is asked. `documents` and
+//! groups have their history instead.
 
 mod moves;
 

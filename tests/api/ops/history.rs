@@ -141,6 +141,18 @@ fn a_call_without_a_message_is_an_answer_of_its_own() {
 }
 
 #[test]
+fn the_list_says_where_the_user_sees_it() {
+    let server = small()
+        .env("FILESHED_PUBLIC_URL", "https://files.example.org/shed/")
+        .app();
+    let ada = server.as_user("ada");
+    file(&ada, "storage", "a.md", "x");
+    let listed = ada.call("shed_history", &json!({}));
+    let page = "1 changes; the user sees them at https://files.example.org/shed/#/changes";
+    assert_eq!(listed.body["message"], page, "{}", listed.text);
+}
+
+#[test]
 fn a_long_list_is_read_by_the_page() {
     let server = small().app();
     let ada = server.as_user("ada");
