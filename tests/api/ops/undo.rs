@@ -1175,6 +1175,39 @@ fn an_edit_that_no_commit_has_yet_is_not_lost() {
 }
 
 #[test]
+fn a_file_of_a_line_in_the_place_of_a_directory_is_not_lost() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "before"), "documents", "d/x.md", "x\n");
+    let delete = json!({"zone": "documents", "path": "d"});
+    done(&writes(&ada, "answer"), "shed_delete", &delete);
+    enter_line(&server, "documents");
+    let here = place(&server, "ada", "documents").join("d");
+    std::fs::write(&here, "of the line\n").expect("written");
+    let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
+    refused.refused(409, "FILE_EXISTS");
+    let text = std::fs::read_to_string(here).expect("there");
+    assert_eq!(text, "of the line\n");
+}
+
+#[test]
+fn an_undo_leaves_to_a_line_that_runs_what_it_wrote() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "answer"), "documents", "a.md", "x\n");
+    enter_line(&server, "documents");
+    let theirs = place(&server, "ada", "documents").join("out.txt");
+    std::fs::write(&theirs, "of the line\n").expect("written");
+    let undone = done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    let again = json!({"answer": undone["undo"]});
+    assert_eq!(
+        done(&ada, "shed_undo", &again)["files"],
+        json!(["documents/a.md restored"])
+    );
+    assert!(theirs.exists());
+}
+
+#[test]
 fn an_undo_in_uploads_that_did_not_happen_marks_nothing() {
     let server = small().app();
     let ada = server.as_user("ada").chat("one");
