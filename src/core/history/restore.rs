@@ -31,6 +31,10 @@ impl History {
     ) -> Result<Totals> {
         let ZoneComparison { seen, deleted, .. } = found;
         let replaced = staging.private_directory()?;
+        let was_there = |directory: &ZonePath| {
+            let path = directory.as_str().as_bytes();
+            before.is_some_and(|before| before.contains(path))
+        };
         let changed = || seen.iter().filter(|seen| seen.change().is_some());
         for seen in changed() {
             let path = zone_path(&seen.path);
@@ -41,7 +45,7 @@ impl History {
                 self.take_away(&path, staging)?;
             }
             if seen.head.is_none() {
-                self.take_away_empty(path.parent(), before, staging)?;
+                self.take_away_empty(path.parent(), was_there, staging)?;
             }
         }
         for seen in changed() {
@@ -59,7 +63,7 @@ impl History {
         if let Some(before) = before {
             for new in self.data.directories()?.difference(before) {
                 if let Ok(path) = String::from_utf8(new.to_vec()) {
-                    self.take_away_empty(Some(ZonePath::found(path)), Some(before), staging)?;
+                    self.take_away_empty(Some(ZonePath::found(path)), was_there, staging)?;
                 }
             }
         }
@@ -68,7 +72,7 @@ impl History {
         Ok(self.compare()?.totals)
     }
 
-    fn there(&self, path: &ZonePath) -> Result<Option<Entry>> {
+    pub(super) fn there(&self, path: &ZonePath) -> Result<Option<Entry>> {
         match self.data.entry_as_named(path) {
             Ok(entry) => Ok(Some(entry)),
             Err(error) if error.is_gone() => Ok(None),
@@ -83,19 +87,17 @@ impl History {
         Ok(())
     }
 
-    /// Removes a directory that is empty, and those above it that are empty then, but for those of
-    /// `before`.
+    /// Removes a directory that is empty, and those above it that are empty then, up to one that `stays`.
     pub(super) fn take_away_empty(
         &self,
         directory: Option<ZonePath>,
-        before: Option<&HashSet<Box<[u8]>>>,
+        stays: impl Fn(&ZonePath) -> bool,
         staging: &Staging,
     ) -> Result<()> {
         let mut above = directory;
         while let Some(directory) = above.filter(|directory| !directory.is_root()) {
             let empty = self.data.list(&directory).is_ok_and(|list| list.is_empty());
-            let known = before.is_some_and(|before| before.contains(directory.as_str().as_bytes()));
-            if !empty || known {
+            if !empty || stays(&directory) {
                 break;
             }
             self.take_away(&directory, staging)?;

@@ -117,21 +117,28 @@ impl History {
     }
 
     /// Changes the files on disk as a reversal says. Returns their contents, and the files whose former content the
-    /// repository has lost: they stay as they are. The caller has the write lock, and commits.
+    /// repository has lost: they stay as they are. Empty directories go, but for those that are older than a
+    /// `second`. The caller has the write lock, and commits.
     pub fn carry_out(
         &self,
         reversal: &Reversal,
+        second: i64,
         staging: &Staging,
     ) -> Result<(Vec<PreparedContent>, Vec<ZonePath>)> {
         let (mut contents, mut lost) = (Vec::new(), Vec::new());
         let replaced = staging.private_directory()?;
+        let is_older = |directory: &ZonePath| {
+            let there = self.there(directory).ok().flatten();
+            let born = there.and_then(|there| there.born());
+            born.is_some_and(|(born, _)| born < second)
+        };
         let (back, gone): (Vec<_>, Vec<_>) = reversal
             .changes
             .iter()
             .partition(|change| change.then.is_some());
         for change in gone {
             self.take_away(&change.path, staging)?;
-            self.take_away_empty(change.path.parent(), None, staging)?;
+            self.take_away_empty(change.path.parent(), is_older, staging)?;
         }
         for part in back.chunks(FLUSHED_TOGETHER) {
             let mut staged = Vec::with_capacity(part.len());

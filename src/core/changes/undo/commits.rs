@@ -59,7 +59,10 @@ pub(super) fn take_back(
     }
     permit.give_back(undo.former_owners(&reversal)?)?;
     let staging = zone.store.staging(&zone.tenant)?;
-    let carry_out = |reversal: &Reversal| zone.history(|it| it.carry_out(reversal, &staging));
+    let since = changes.iter().map(|row| row.change.changed_at).min();
+    let since = since.unwrap_or_default();
+    let carry_out =
+        |reversal: &Reversal| zone.history(|it| it.carry_out(reversal, since, &staging));
     let done = carry_out(&reversal).and_then(|done| {
         let gone = |path: &ZonePath| {
             UndonePath::of(zone, path.clone(), UndoOutcome::Kept(KeptReason::Gone))

@@ -1,8 +1,9 @@
 //! Undo in zones with history: names, directories, contents that are lost, and what the answer says.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use fileshed_test_support::TestApp;
+use fileshed_test_support::{TestApp, skip, wait_until};
 use serde_json::{Value, json};
 
 use super::{missing, undone, writes};
@@ -160,6 +161,32 @@ fn a_file_in_the_place_of_a_former_directory_stays() {
     ] {
         assert_eq!(content(&ada, "documents", path), text, "{path}");
     }
+}
+
+#[test]
+fn a_directory_that_was_there_before_stays_and_a_new_one_goes() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&ada, "documents", "other.md", "x");
+    let documents = server.data().join("users/ada/Documents/data");
+    let notes = documents.join("notes");
+    std::fs::create_dir(&notes).expect("made");
+    if std::fs::metadata(&notes).expect("there").created().is_err() {
+        return skip("a file system that knows when directories were made");
+    }
+    let second = |path: &Path| std::fs::metadata(path).expect("there").mtime();
+    let later = server.data().join("later");
+    wait_until("changes are of the next second", || {
+        std::fs::write(&later, "").expect("written");
+        second(&later) > second(&notes)
+    });
+    let answer = writes(&ada, "answer");
+    for path in ["notes/a.md", "new/deep/a.md"] {
+        file(&answer, "documents", path, "x");
+    }
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert!(notes.exists());
+    assert!(!documents.join("new").exists());
 }
 
 #[test]
