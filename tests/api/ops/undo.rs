@@ -398,7 +398,7 @@ fn a_command_that_is_not_alone_says_what_no_change_lists() {
         let call = json!({"zone": "storage", "cmd": cmd, "args": args});
         ada.call("shed_exec", &call)
     };
-    let note = "an undo leaves those out that the arguments do not name";
+    let note = "an undo leaves out what the arguments do not name";
     let named = run("cp", &["a.md", "b.md"]);
     assert!(!named.text.contains(note), "{}", named.text);
     let told = run("unzip", &["-o", "a.zip"]);

@@ -113,7 +113,11 @@ impl Effects {
         let listed = match &found.paths {
             Some(paths) => self.steps(zone, paths, steps)?,
             None if found.is_overflow => None,
-            None => return Ok(Some(found)),
+            None => {
+                // Another command came and went meanwhile.
+                finished.is_uncertain = true;
+                return Ok(Some(found));
+            }
         };
         if let Some((more, lost)) = listed {
             steps.extend(more);

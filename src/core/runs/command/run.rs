@@ -111,7 +111,7 @@ fn lost_note(finished: &Finished) -> Option<String> {
         let note = if finished.is_unlisted {
             "more files changed than one change lists: this change cannot be undone"
         } else if finished.is_uncertain {
-            "files changed while other commands ran here, too: an undo leaves those out that the arguments do not name"
+            "other commands ran here at the same time: an undo leaves out what the arguments do not name"
         } else {
             return None;
         };
