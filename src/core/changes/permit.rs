@@ -247,7 +247,9 @@ impl<'a> Permit<'a> {
             message.unwrap_or(default),
             &self.author,
         )?;
+        let (commit, joined) = commit.unzip();
         self.change.commit = commit.as_ref().map(ToString::to_string);
+        self.change.before = joined.flatten().map(|joined| joined.to_string());
         Ok(commit)
     }
 

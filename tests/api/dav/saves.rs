@@ -109,3 +109,19 @@ fn a_pause_and_a_change_of_somebody_else_end_a_save() {
         messages(&server)
     );
 }
+
+#[test]
+fn one_change_of_a_save_is_taken_back_alone() {
+    let server = TestApp::start();
+    let drive = Drive::of(server.client(), "/documents");
+    drive.put("x.md", "x");
+    server.advance(60);
+    drive.send("DELETE", "x.md", &[]);
+    drive.put("y.md", "y");
+    let undo = json!({"path": "documents/y.md"});
+    let undone = server.client().call("shed_undo", &undo).data().clone();
+    assert_eq!(undone["files"], json!(["documents/y.md removed"]));
+    let undo = json!({"path": "documents/x.md"});
+    let undone = server.client().call("shed_undo", &undo).data().clone();
+    assert_eq!(undone["files"], json!(["documents/x.md restored"]));
+}

@@ -64,7 +64,8 @@ impl InPlace<'_> {
             .map(|(path, _)| path.clone())
             .collect::<Vec<_>>();
         let commit = if zone.name.is_versioned() {
-            zone.commit_paths(&changed, &[], message, &self.permit.author)?
+            let commit = zone.commit_paths(&changed, &[], message, &self.permit.author)?;
+            commit.map(|(commit, _)| commit)
         } else {
             None
         };

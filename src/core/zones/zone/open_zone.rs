@@ -440,28 +440,34 @@ impl<'a> Zone<'a> {
     }
 
     /// Commits the files on disk at `paths`; joins the commit before if the caller's changes belong together.
+    /// Then it also returns the commit that has the files before this change.
     pub fn commit_paths(
         &self,
         paths: &[ZonePath],
         prepared: &[PreparedContent],
         message: &str,
         author: &Author,
-    ) -> Result<Option<CommitId>, Error> {
+    ) -> Result<Option<(CommitId, Option<CommitId>)>, Error> {
         let now = self.store.clock.now();
         let of = self.roots();
         if !self.caller.joins_commits {
             let commit =
                 |history: &History| history.commit_paths(paths, prepared, message, author, now);
-            return Ok(self.store.work_on_history(&of, now, commit)?);
+            let done = self.store.work_on_history(&of, now, commit)?;
+            return Ok(done.map(|id| (id, None)));
         }
         let key = (self.tenant.key.clone(), self.name);
         let last = self.store.saves.open(&key, author, now);
-        let commit = |history: &History| match &last {
-            Some(last) => history.join_paths(last, paths, prepared, message, author, now),
-            None => history.commit_paths(paths, prepared, message, author, now),
+        let commit = |history: &History| {
+            let before = history.head()?;
+            let done = match &last {
+                Some(last) => history.join_paths(last, paths, prepared, message, author, now),
+                None => history.commit_paths(paths, prepared, message, author, now),
+            };
+            Ok::<_, HistoryError>(done?.map(|id| (id, before)))
         };
         let done = self.store.work_on_history(&of, now, commit)?;
-        if let Some(id) = &done {
+        if let Some((id, _)) = &done {
             let joined = last.is_some();
             let saves = &self.store.saves;
             saves.committed(key, author, id.clone(), (now, joined));
