@@ -14,6 +14,6 @@ mod limits;
 mod link_terms;
 mod links;
 mod names;
-mod resumable;
+pub(crate) mod resumable;
 mod selection;
 mod upload;

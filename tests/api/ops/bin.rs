@@ -1,5 +1,7 @@
 //! The bin: deleted files of storage and uploads can be restored.
 
+mod replaced;
+
 use std::path::PathBuf;
 
 use fileshed_test_support::{Answer, Client, Setup, TestApp};
@@ -489,114 +491,6 @@ fn space_is_counted_right_while_commands_measure_it() {
         let stats = done(&ada, "shed_stats", &json!({}));
         let found = (counted(&stats, "storage"), counted(&stats, "bin"));
         assert_eq!(found, ((10, 2), (0, 0)), "round {round}");
-    }
-}
-
-/// Returns the newest row of the bin as the page shows it, and its content on disk.
-fn newest(app: &TestApp, client: &Client<'_>, home: &str) -> (Value, String) {
-    let row = client.get("/page/bin").body["entries"][0].clone();
-    let place = app.data().join(home).join("bin");
-    let content = std::fs::read_to_string(place.join(row["id"].as_str().unwrap()));
-    (row, content.unwrap_or_default())
-}
-
-/// A way to write a file, by its name.
-type Way<'w> = (&'static str, &'w dyn Fn(&str));
-
-#[test]
-fn what_is_replaced_is_in_the_bin_once_whatever_replaces_it() {
-    let app = TestApp::start();
-    let client = app.client();
-    let drive = Drive::of(client.clone(), "/storage");
-    let post = |address: &str, body: &Value| {
-        let answer = client.post(address, body.to_string().as_bytes());
-        assert_eq!(answer.status, 200, "{}", answer.text);
-    };
-    let ways: [Way<'_>; 13] = [
-        ("create", &|path| file(&client, "storage", path, "new\n")),
-        ("patch", &|path| {
-            let patch = json!({"zone": "storage", "path": path, "find": "old", "content": "new"});
-            done(&client, "shed_patch_text", &patch);
-        }),
-        ("bytes", &|path| {
-            let patch = json!({"zone": "storage", "path": path, "offset": 0, "content": "new",
-                "content_format": "text"});
-            client.call("shed_patch_bytes", &patch);
-        }),
-        ("output", &|path| {
-            let echo = json!({"zone": "storage", "cmd": "echo", "args": ["new"]});
-            let mut echo = echo;
-            echo["stdout_file"] = path.into();
-            done(&client, "shed_exec", &echo);
-        }),
-        ("put", &|path| {
-            let address = format!("/files/content?zone=storage&path={path}");
-            let put = client.send("PUT", &address, b"new\n");
-            assert_eq!(put.status, 200, "{}", put.text);
-        }),
-        ("fs", &|path| {
-            post("fs/write_file", &json!({"path": path, "content": "new\n"}));
-        }),
-        ("terminal write", &|path| {
-            post(
-                "terminal/files/write",
-                &json!({"path": format!("/storage/{path}"), "content": "new\n"}),
-            );
-        }),
-        ("terminal replace", &|path| {
-            let replacements = json!([{"target": "old", "replacement": "new"}]);
-            let body = json!({"path": format!("/storage/{path}"), "replacements": replacements});
-            post("terminal/files/replace", &body);
-        }),
-        ("dav put", &|path| {
-            assert_eq!(drive.put(path, "new\n").status, 204);
-        }),
-        ("dav move", &|path| {
-            file(&client, "storage", "other", "new\n");
-            assert_eq!(drive.transfer("MOVE", "other", path, true), 204);
-        }),
-        ("copy", &|path| {
-            file(&client, "storage", "source", "new\n");
-            let copy = json!({"from": "storage/source", "to": format!("storage/{path}"),
-                "overwrite": true});
-            done(&client, "shed_copy", &copy);
-        }),
-        ("edit", &|path| {
-            let edit = json!({"zone": "storage", "path": path, "content": "new\n"});
-            done(&client, "shed_lockedit_open", &edit);
-            done(&client, "shed_lockedit_overwrite", &edit);
-            done(&client, "shed_lockedit_save", &edit);
-        }),
-        ("unzip", &|path| {
-            let directory = path.split('/').next().unwrap();
-            let archive = format!("{directory}.zip");
-            done(
-                &client,
-                "shed_zip",
-                &json!({"zone": "storage", "src": directory}),
-            );
-            let unzip = json!({"zone": "storage", "src": archive, "dest": "."});
-            client.call("shed_unzip", &unzip);
-        }),
-    ];
-    for (way, replace) in ways {
-        let path = format!("{}/a.txt", way.replace(' ', "-"));
-        file(&client, "storage", &path, "old\n");
-        let before = bin(&client).len();
-        replace(&path);
-        let after = bin(&client);
-        if way == "unzip" && after.len() == before {
-            // It may refuse what is there, or leave it.
-            continue;
-        }
-        if way == "bytes" && content(&client, "storage", &path) == "old\n" {
-            continue;
-        }
-        assert_eq!(after.len(), before + 1, "{way}: {after:?}");
-        let (row, kept) = newest(&app, &client, "shared");
-        assert_eq!(row["path"], *path, "{way}");
-        assert_eq!(row["replaced"], true, "{way}");
-        assert_eq!(kept, "old\n", "{way}");
     }
 }
 

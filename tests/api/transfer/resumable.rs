@@ -43,6 +43,13 @@ fn piece(client: &Client<'_>, address: &str, offset: u64, bytes: &[u8]) -> Answe
         .send("PATCH", address, bytes)
 }
 
+/// Sends a file in one piece.
+#[track_caller]
+pub(crate) fn send(client: &Client<'_>, query: &str, name: &str, content: &[u8]) {
+    let address = begun(&create(client, query, name, content.len() as u64));
+    assert_eq!(piece(client, &address, 0, content).status, 204);
+}
+
 /// Bytes that have arrived and that there are.
 #[track_caller]
 fn progress(client: &Client<'_>, address: &str) -> (String, String) {
