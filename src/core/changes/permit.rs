@@ -246,10 +246,8 @@ impl<'a> Permit<'a> {
             &self.writer.prepared,
             message.unwrap_or(default),
             &self.author,
+            &mut self.change,
         )?;
-        let (commit, joined) = commit.unzip();
-        self.change.commit = commit.as_ref().map(ToString::to_string);
-        self.change.before = joined.flatten().map(|joined| joined.to_string());
         Ok(commit)
     }
 

@@ -194,3 +194,34 @@ fn xml_that_would_take_the_stack_is_refused() {
         refused.refused(413, "BODY_TOO_LARGE");
     }
 }
+
+#[test]
+fn each_deletion_is_an_answer_of_its_own() {
+    let server = TestApp::start();
+    let client = server.client();
+    for zone in WRITABLE {
+        let drive = Drive::of(client.clone(), zone);
+        for path in ["a.txt", "b.txt"] {
+            drive.put(path, path);
+        }
+        for path in ["a.txt", "b.txt"] {
+            assert_eq!(drive.send("DELETE", path, &[]).status, 204);
+        }
+        let listed = client.get("/page/changes").body["answers"].clone();
+        let newest = listed.as_array().unwrap()[..2].iter();
+        let newest = newest.map(|answer| {
+            assert_eq!(answer["count"], 1, "{answer}");
+            (&answer["answer"], &answer["changes"][0]["files"][0])
+        });
+        let [last, first] = newest.collect::<Vec<_>>()[..] else {
+            panic!("{listed}");
+        };
+        let deleted = |path: &str| json!({"path": path, "did": "deleted"});
+        assert_eq!((last.1, first.1), (&deleted("b.txt"), &deleted("a.txt")));
+        assert_ne!(last.0, first.0, "{zone}");
+        let undo = format!("/page/undo?answer={}", first.0.as_str().unwrap());
+        assert_eq!(client.send("POST", &undo, b"").status, 200);
+        assert_eq!(drive.get("a.txt"), (200, "a.txt".to_owned()));
+        assert_eq!(drive.get("b.txt").0, 404, "{zone}");
+    }
+}

@@ -64,8 +64,8 @@ impl InPlace<'_> {
             .map(|(path, _)| path.clone())
             .collect::<Vec<_>>();
         let commit = if zone.name.is_versioned() {
-            let commit = zone.commit_paths(&changed, &[], message, &self.permit.author)?;
-            commit.map(|(commit, _)| commit)
+            let (author, change) = (&self.permit.author, &mut self.permit.change);
+            zone.commit_paths(&changed, &[], message, author, change)?
         } else {
             None
         };
@@ -84,7 +84,6 @@ impl InPlace<'_> {
         if !steps.is_empty() {
             self.permit.change.set_steps(&steps);
         }
-        self.permit.change.commit = commit.as_ref().map(ToString::to_string);
         if let Some(intent) = self.permit.intent.take() {
             let place = (zone.tenant.key.as_str(), zone.name.as_str());
             let registry = &zone.store.registry;

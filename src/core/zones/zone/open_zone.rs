@@ -6,7 +6,7 @@ use super::{PathError, ZoneError, ZoneName, ZonePath, with_cross_zone_call};
 use crate::store::Store;
 use crate::tenant::{TenantRoot, ZoneRoots};
 use fileshed_history::{Author, CommitId, History, HistoryError, PreparedContent};
-use fileshed_registry::FilePlace;
+use fileshed_registry::{Change, FilePlace};
 use fileshed_storage::{
     DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy,
 };
@@ -439,22 +439,24 @@ impl<'a> Zone<'a> {
         Ok(self.store.work_on_history(&self.roots(), now, work)?)
     }
 
-    /// Commits the files on disk at `paths`; joins the commit before if the caller's changes belong together.
-    /// Then it also returns the commit that has the files before this change.
+    /// Commits the files on disk at `paths`, and enters that into the change; joins the commit before if the
+    /// caller's changes belong together.
     pub fn commit_paths(
         &self,
         paths: &[ZonePath],
         prepared: &[PreparedContent],
         message: &str,
         author: &Author,
-    ) -> Result<Option<(CommitId, Option<CommitId>)>, Error> {
+        change: &mut Change,
+    ) -> Result<Option<CommitId>, Error> {
         let now = self.store.clock.now();
         let of = self.roots();
         if !self.caller.joins_commits {
             let commit =
                 |history: &History| history.commit_paths(paths, prepared, message, author, now);
             let done = self.store.work_on_history(&of, now, commit)?;
-            return Ok(done.map(|id| (id, None)));
+            change.commit = done.as_ref().map(ToString::to_string);
+            return Ok(done);
         }
         let key = (self.tenant.key.clone(), self.name);
         let last = self.store.saves.open(&key, author, now);
@@ -463,11 +465,16 @@ impl<'a> Zone<'a> {
             let done = match &last {
                 Some(last) => history.join_paths(last, paths, prepared, message, author, now),
                 None => history.commit_paths(paths, prepared, message, author, now),
-            };
-            Ok::<_, HistoryError>(done?.map(|id| (id, before)))
+            }?;
+            Ok::<_, HistoryError>((before, done, history.head()?))
         };
-        let done = self.store.work_on_history(&of, now, commit)?;
-        if let Some((id, _)) = &done {
+        let (before, done, after) = self.store.work_on_history(&of, now, commit)?;
+        if after != before {
+            // The parent of a commit that took the place of another one is older than this change.
+            change.before = before.map(|commit| commit.to_string());
+            change.commit = after.map(|commit| commit.to_string());
+        }
+        if let Some(id) = &done {
             let joined = last.is_some();
             let saves = &self.store.saves;
             saves.committed(key, author, id.clone(), (now, joined));
