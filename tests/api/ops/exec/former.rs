@@ -33,6 +33,17 @@ fn make_files(client: &Client<'_>) {
     }
 }
 
+/// Runs a line that succeeds; returns the message of the answer.
+#[track_caller]
+fn run(client: &Client<'_>, line: &str) -> String {
+    let words: Vec<&str> = line.split(' ').collect();
+    let arguments = json!({"zone": "storage", "cmd": words[0], "args": words[1..]});
+    let answer = client.call("shed_exec", &arguments);
+    assert_eq!(answer.data()["returncode"], 0, "{line}: {}", answer.text);
+    let message = answer.body["message"].as_str();
+    message.expect("a message").to_owned()
+}
+
 #[test]
 fn what_a_command_writes_over_is_in_the_bin() {
     let app = small().app();
@@ -70,6 +81,109 @@ fn what_a_command_writes_over_is_in_the_bin() {
         assert!(!message.contains("undone"), "{line}: {message}");
         let expected = texts(replaced.iter().copied());
         assert_eq!(kept(&app, &user), expected, "{line}");
+    }
+}
+
+/// Lines of other programs: the program, the lines before, the line itself, and the file that it replaces.
+const PROGRAMS: &[(&str, &[&str], &str, &str)] = &[
+    ("tee", &[], "tee old", "old"),
+    ("zip", &["zip a.zip new"], "zip a.zip other", "a.zip"),
+    (
+        "tar",
+        &["tar -cf a.tar new"],
+        "tar -cf a.tar other",
+        "a.tar",
+    ),
+    (
+        "tar",
+        &["tar -cf a.tar new"],
+        "tar -rf a.tar other",
+        "a.tar",
+    ),
+    ("7z", &["7z a a.7z new"], "7z a a.7z other", "a.7z"),
+    (
+        "pandoc",
+        &["cp old a.html"],
+        "pandoc -o a.html new",
+        "a.html",
+    ),
+    (
+        "convert",
+        &[
+            "convert -size 1x1 xc:red a.png",
+            "convert -size 2x2 xc:blue b.png",
+        ],
+        "convert a.png b.png",
+        "b.png",
+    ),
+    (
+        "cp",
+        &["cp new a.md", "cp old d/a.md"],
+        "cp *.md d",
+        "d/a.md",
+    ),
+    (
+        "mv",
+        &["cp new a.md", "cp old d/a.md"],
+        "mv *.md d",
+        "d/a.md",
+    ),
+];
+
+/// Runs one of them as a user of its own; returns what is in the bin, the replaced file and the message.
+fn replaced_by(
+    client: &Client<'_>,
+    user: &str,
+    (before, line, replaced): (&[&str], &str, &str),
+) -> (Vec<Vec<u8>>, Vec<u8>, String) {
+    make_files(client);
+    for line in before {
+        run(client, line);
+    }
+    let app = client.server();
+    let was = std::fs::read(place(app, user, "storage").join(replaced)).expect("a file");
+    let message = run(client, line);
+    let bin = app.data().join("users").join(user).join("bin");
+    let kept = std::fs::read_dir(bin).into_iter().flatten().flatten();
+    let kept = kept.map(|file| std::fs::read(file.path()).expect("a file"));
+    (kept.collect(), was, message)
+}
+
+#[test]
+fn what_any_program_writes_over_is_in_the_bin() {
+    let app = small().app();
+    for (at, (program, before, line, replaced)) in PROGRAMS.iter().enumerate() {
+        let user = format!("user-{at}");
+        let client = app.as_user(&user);
+        if installed(&client, program) {
+            let (kept, was, message) = replaced_by(&client, &user, (before, line, replaced));
+            assert!(kept == [was], "{line}: {} files", kept.len());
+            assert!(!message.contains("undone"), "{line}: {message}");
+        }
+    }
+}
+
+#[test]
+fn what_no_argument_names_is_said() {
+    let app = small().app();
+    for (at, (before, line, replaced)) in [
+        (
+            &["gzip -k new", "cp other new"][..],
+            "gzip -kf new",
+            "new.gz",
+        ),
+        (&[], "cp -r d/. .", "new"),
+        (&["mkdir e", "cp -r d e"], "cp -r e/d .", "d/new"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let user = format!("user-{at}");
+        let client = app.as_user(&user);
+        let (kept, was, message) = replaced_by(&client, &user, (before, line, replaced));
+        assert!(!kept.contains(&was), "{line}");
+        let said = format!("content of `{replaced}` could not be kept");
+        assert!(message.contains(&said), "{line}: {message}");
     }
 }
 
