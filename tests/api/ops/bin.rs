@@ -2,7 +2,7 @@
 
 mod replaced;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fileshed_test_support::{Answer, Client, Setup, TestApp};
 use serde_json::{Value, json};
@@ -381,6 +381,15 @@ fn it_ends_after_its_days() {
 }
 
 #[test]
+fn without_a_setting_it_keeps_for_thirty_days() {
+    let app = small().app();
+    let ada = app.as_user("ada");
+    file(&ada, "storage", "a", "a");
+    assert_eq!(delete(&ada, "storage", "a")["restorable_days"], 30);
+    assert_eq!(ada.get("/page/bin").body["days"], 30);
+}
+
+#[test]
 fn uploads_that_end_leave_the_bin_too() {
     let app = with_bin()
         .env("FILESHED_UPLOADS_RETENTION_DAYS", "10")
@@ -569,6 +578,74 @@ fn an_answer_says_what_the_bin_did_not_keep_and_what_made_way() {
     );
     let said = put.body["message"].as_str().unwrap_or_default();
     assert!(said.contains("left the bin"), "{}", put.text);
+}
+
+#[test]
+fn copies_say_what_made_way_for_them() {
+    let app = small().app();
+    let ada = app.as_user("ada");
+    file(&ada, "storage", "a", &"a".repeat(700 * 1024));
+    let line = json!({"zone": "storage", "cmd": "cp", "args": ["a", "b"]});
+    let copy = json!({"from": "storage/a", "to": "storage/b"});
+    for (operation, call) in [("shed_exec", line), ("shed_copy", copy)] {
+        // 1400 of 2048 KiB are used, and the copy needs 700.
+        file(&ada, "storage", "gone", &"g".repeat(700 * 1024));
+        delete(&ada, "storage", "gone");
+        let answer = ada.call(operation, &call);
+        answer.data();
+        let said = answer.body["message"].as_str().unwrap();
+        assert!(
+            said.contains("left the bin to make space"),
+            "{operation}: {said}"
+        );
+        assert_eq!(bin(&ada), []);
+        done(
+            &ada,
+            "shed_delete",
+            &json!({"zone": "storage", "path": "b"}),
+        );
+        ada.send("POST", "/page/bin/remove", b"").data();
+    }
+}
+
+/// Bytes of all files in a directory.
+fn bytes(place: &Path) -> u64 {
+    let entries = std::fs::read_dir(place).into_iter().flatten();
+    let sizes = entries.map(|entry| {
+        let entry = entry.unwrap();
+        let metadata = entry.metadata().unwrap();
+        if metadata.is_dir() {
+            bytes(&entry.path())
+        } else {
+            metadata.len()
+        }
+    });
+    sizes.sum()
+}
+
+#[test]
+fn calls_in_a_large_zone_take_the_space_of_what_they_write_alone() {
+    let app = TestApp::start();
+    let client = app.client();
+    let place = app.data().join("shared");
+    let data = place.join("Storage/data/d");
+    std::fs::create_dir_all(&data).unwrap();
+    for number in 0..5000 {
+        std::fs::write(data.join(number.to_string()), [b'x'; 4096]).unwrap();
+    }
+    let tree = json!({"zone": "storage", "path": "."});
+    done(&client, "shed_tree", &tree);
+    let before = bytes(&place);
+    ran(&client, "storage", "cat", &["d/1", "d/2"]);
+    ran(&client, "storage", "ls", &["d"]);
+    done(&client, "shed_tree", &tree);
+    assert_eq!(bytes(&place), before);
+    ran(&client, "storage", "touch", &["d/1"]);
+    file(&client, "storage", "d/2", &"y".repeat(4096));
+    ran(&client, "storage", "cp", &["d/2", "d/3"]);
+    delete(&client, "storage", "d/4");
+    // What was written over is in the bin.
+    assert_eq!(bytes(&place), before + 2 * 4096);
 }
 
 #[test]
