@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+mod answers;
 mod documents;
 mod model;
 
