@@ -1,6 +1,6 @@
 //! Changes by lines of the shell: versions, the quota, and names that a line may not create.
 
-use fileshed_test_support::on_disk::Repository;
+use fileshed_test_support::on_disk::{Repository, tree};
 use fileshed_test_support::{Client, Server, TestApp, wait_until};
 use serde_json::{Value, json};
 
@@ -127,6 +127,54 @@ fn what_a_line_does_in_storage_is_one_change_that_can_be_undone() {
         last_change(&client)["files"],
         json!(["storage/repo/f.md created"])
     );
+}
+
+#[test]
+fn an_undo_in_a_repository_of_the_user_leaves_git_as_it_is() {
+    let server = TestApp::start();
+    let client = server.client();
+    let place = server.data().join("shared/Storage/data/repo");
+    line(
+        &client,
+        "git init -q repo && cd repo && echo old > a.md && git add a.md && git -c user.name=a -c user.email=a@b commit -qm a",
+    );
+    let undo = || {
+        let change = last_change(&client)["change"].clone();
+        client.call("shed_undo", &json!({"change": change})).data();
+    };
+    let expect_sound = || {
+        let said = line(&client, "cd repo && git fsck --strict 2>&1");
+        assert_eq!(said, "");
+    };
+    let git = tree(&place.join(".git"));
+    assert!(git.contains_key("HEAD") && git.contains_key("index"));
+
+    let edit = json!({"zone": "storage", "path": "repo/a.md", "content": "new\n"});
+    client.call("shed_create_file", &edit).data();
+    undo();
+    assert_eq!(line(&client, "cat repo/a.md"), "old\n");
+    line(&client, "echo b > repo/b.md && mv repo/a.md repo/c.md");
+    undo();
+    assert_eq!(line(&client, "ls repo"), "a.md\n");
+    assert!(tree(&place.join(".git")) == git);
+    expect_sound();
+
+    // A file that git knows by now goes, and git still knows it.
+    line(&client, "cd repo && echo b > b.md && git add b.md");
+    let git = tree(&place.join(".git"));
+    undo();
+    assert_eq!(line(&client, "ls repo"), "a.md\n");
+    assert!(tree(&place.join(".git")) == git);
+    expect_sound();
+
+    let whole = tree(&place);
+    let remove = json!({"zone": "storage", "cmd": "rm", "args": ["-rf", "repo"]});
+    client.call("shed_exec", &remove).data();
+    assert!(!place.exists());
+    undo();
+    assert!(tree(&place) == whole);
+    assert!(tree(&place.join(".git")) == git);
+    expect_sound();
 }
 
 #[test]

@@ -137,6 +137,7 @@ fn the_history_of_a_group_is_read_as_git_reads_it() {
     );
     let said = written(&restored, "stderr");
     assert!(said.contains("in /groups"), "{said}");
+    assert!(said.contains("shed_undo"), "{said}");
     let repository = Repository::at(&base.join("repo.git"), &base.join("data"));
     assert_eq!(repository.commits(), 3);
     repository.assert_sound();

@@ -185,3 +185,28 @@ fn what_is_undone_when_the_shell_falls_quiet_is_said_there() {
     shell.type_in("cat /documents/a.txt\n");
     shell.until("\nbefore\r\n");
 }
+
+#[test]
+fn a_file_that_is_removed_in_a_shell_is_in_the_bin() {
+    if std::env::var("FILESHED_TEST_WAY").is_ok_and(|way| way == "closed") {
+        skip("the bin in a shell: without namespaces rm is that of the system");
+        return;
+    }
+    let app = setup().start();
+    let client = app.as_user("ada");
+    for path in ["a", "b"] {
+        let file = json!({"zone": "storage", "path": path, "content": path});
+        client.call("shed_create_file", &file).data();
+    }
+    let (_, mut shell) = shell(&app, "ada", "c1");
+    shell.type_in("rm a; echo rem''oved $?\n");
+    shell.until("\nremoved 0\r\n");
+    let rows = client.get("/page/bin").body["entries"].clone();
+    let rows = rows.as_array().expect("entries");
+    let paths: Vec<_> = rows.iter().map(|row| &row["path"]).collect();
+    assert_eq!(paths, ["a"]);
+    let back = json!({"zone": "storage", "path": "a", "restore": true});
+    client.call("shed_delete", &back).data();
+    shell.type_in("cat a b; echo\n");
+    shell.until("\nab\r\n");
+}
