@@ -142,6 +142,38 @@ fn a_message_that_changes_files_links_to_them_once() {
     assert_eq!(source, &json!({"name": "Changed files", "url": link}));
 }
 
+/// The list of changes has it, for those who ask.
+#[test]
+fn no_answer_of_a_change_has_the_address_of_the_page() {
+    let webui = webui();
+    let server = setup(&webui, "true").env("FILESHED_PUBLIC_URL", "https://files.example.org/shed");
+    let server = server.app();
+    let client = message(&server);
+    let short = client.clone().header("Prefer", "return=minimal");
+    let change = |client: &Client<'_>, operation: &str, arguments: Value| {
+        let answer = client.post(operation, arguments.to_string().as_bytes());
+        assert_eq!(answer.status, 200, "{operation}: {}", answer.text);
+        assert!(!answer.text.contains("example.org"), "{}", answer.text);
+    };
+    for client in [&client, &short] {
+        for zone in ["storage", "documents"] {
+            let file = |content: &str| json!({"zone": zone, "path": "a", "content": content});
+            change(client, "shed_create_file", file("one"));
+            change(client, "shed_create_file", file("two"));
+            let touch = json!({"zone": zone, "cmd": "touch", "args": ["b"]});
+            change(client, "shed_exec", touch);
+            change(client, "shed_delete", json!({"zone": zone, "path": "b"}));
+        }
+        change(client, "shed_undo", json!({"path": "documents/b"}));
+        let file = json!({"path": "a", "content": "three"});
+        change(client, "fs/write_file", file);
+        let file = json!({"path": "/documents/a", "content": "three"});
+        change(client, "terminal/files/write", file);
+        change(client, "terminal/undo", json!({"answer": "last"}));
+    }
+    wait_until("the chat links to the changes", || webui.count(EVENTS) > 0);
+}
+
 /// However a call ends, its line does, and says how.
 #[test]
 fn a_line_says_how_it_ended() {
