@@ -44,7 +44,7 @@ const ATTACKS: &[&str] = &[
 ];
 
 /// A directory below one, of this name.
-fn find(directory: &Path, name: &str) -> PathBuf {
+pub(super) fn find(directory: &Path, name: &str) -> PathBuf {
     let listing = std::fs::read_dir(directory).expect("listed");
     let mut pending: Vec<PathBuf> = listing.map(|item| item.expect("an item").path()).collect();
     while let Some(path) = pending.pop() {

@@ -2,9 +2,12 @@
 
 use std::num::NonZeroU64;
 
-use fileshed_core::{Code, Settings};
+use fileshed_core::settings::NamespacePolicy;
+use fileshed_core::{Code, Settings, ZoneName, ZonePath};
+use fileshed_test_support::on_disk::tree;
 use fileshed_test_support::{has_program, skip};
 
+use super::git::find;
 use super::scene::{Scene, caller};
 
 /// A store with a bin; `None` if lines do not see the tree.
@@ -165,6 +168,52 @@ fn what_is_held_open_in_the_bin_counts() {
     scene.line("exec 3>later; rm later; head -c 1000000 /dev/urandom >&3");
     let rows = fileshed_core::bin::entries(&scene.core.store, &caller("alice")).expect("the bin");
     assert_eq!(rows[0].totals.bytes, 1_000_000);
+}
+
+/// Lines that look for a file in the bin. `$BIN` is the bin's path on disk, `$ID` the file's name there.
+const LOOKING: &[&str] = &[
+    "ls -la $BIN $BIN/.. ../../bin",
+    "cat $BIN/$ID ../../bin/$ID ../bin/$ID /bin/$ID",
+    "cat $BIN/* || cp -r $BIN . || cat bin/*",
+    "rm -rf $BIN/$ID ../../bin/$ID; rm -rf $BIN",
+    "mv $BIN/$ID . ; mv ../../bin/$ID .; mv $BIN . ; cat $ID",
+    "ln -s $BIN there; cat there/$ID; rm -rf there/$ID there",
+    "ln -s ../../bin there; cat there/$ID; rm -rf there/$ID there",
+    "ln $BIN/$ID here; ln ../../bin/$ID here; cat here",
+    "echo mine > $BIN/$ID; echo mine >> ../../bin/$ID; touch $BIN/x",
+    "cd $BIN && ls && cat *",
+    "cd ../../bin && cat $ID",
+];
+
+#[test]
+fn no_line_reaches_the_bin() {
+    for policy in [NamespacePolicy::Off, NamespacePolicy::Auto] {
+        let scene = Scene::with(|settings| {
+            settings.bin_days = NonZeroU64::new(30);
+            settings.exec_namespaces = policy;
+        });
+        let store = &scene.core.store;
+        let alice = caller("alice");
+        scene.line("echo canary-of-alice > gone");
+        let zone = store.open_zone(&alice, ZoneName::Storage, None);
+        let zone = zone.expect("the storage");
+        let entry = zone.entry(&ZonePath::found("gone".to_owned()));
+        let kept = fileshed_core::bin::remove_as_command(&zone, &entry.expect("the file"));
+        assert!(kept.expect("removed"));
+        let rows = fileshed_core::bin::entries(store, &alice).expect("the bin");
+        let home = find(scene.directory.path(), &store.namespace(&alice));
+        let bin = home.join("bin");
+        let before = tree(&bin);
+        assert_eq!(before.len(), 1);
+        for looking in LOOKING {
+            let line = looking.replace("$BIN", &bin.to_string_lossy());
+            let ran = scene.line(&line.replace("$ID", &rows[0].id));
+            assert!(!ran.output.contains("canary"), "{policy:?} {line}: {ran:?}");
+            let is_listed = !line.contains("$ID") && ran.output.contains(&rows[0].id);
+            assert!(!is_listed, "{policy:?} {line}: {ran:?}");
+            assert!(tree(&bin) == before, "{policy:?} {line}: {ran:?}");
+        }
+    }
 }
 
 /// Asks the server by the socket of its shell, and prints the answers. None of the named files may be
