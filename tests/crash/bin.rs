@@ -57,6 +57,17 @@ fn counted(stats: &Value, zone: &str) -> (u64, u64) {
     (number("size_bytes"), number("files"))
 }
 
+/// Returns how many changes of the storage the list has that are newer than `last`, which becomes the newest.
+fn listed_since(wire: &mut Wire, last: &mut i64) -> usize {
+    let since = json!({"path": "storage", "since": last.to_string()});
+    let listed = wire.data("shed_history", &since);
+    let rows = listed["changes"].as_array().unwrap();
+    if let Some(newest) = rows.first() {
+        *last = newest["change"].as_i64().unwrap();
+    }
+    rows.len()
+}
+
 #[test]
 fn what_is_deleted_is_where_it_was_or_in_the_bin_whenever_the_server_is_killed() {
     let mut rng = Rng::new(seed());
@@ -68,6 +79,8 @@ fn what_is_deleted_is_where_it_was_or_in_the_bin_whenever_the_server_is_killed()
         let made = json!({"zone": "storage", "path": path, "content": "one line\n"});
         wire.data("shed_create_file", &made);
     }
+    let mut last = 0;
+    listed_since(&mut wire, &mut last);
     drop(wire);
     let whole = tree(&home.join("Storage/data"));
     let delete = json!({"zone": "storage", "path": "many"});
@@ -87,6 +100,8 @@ fn what_is_deleted_is_where_it_was_or_in_the_bin_whenever_the_server_is_killed()
             assert_eq!(now, !is_there, "round {round}: what was answered holds");
         }
         moved += u64::from(now != is_there);
+        let listed = listed_since(&mut wire, &mut last);
+        assert_eq!(listed, usize::from(now != is_there), "round {round}");
         assert_eq!(in_bin(&home), usize::from(!now), "round {round}");
         assert_eq!(staged(&home), Vec::<String>::new(), "round {round}");
         if now {
@@ -156,7 +171,11 @@ fn what_is_overwritten_is_at_its_path_or_in_the_bin_whenever_the_server_is_kille
         let content = version(number);
         json!({"zone": "storage", "path": "d/file", "content": content, "overwrite": true})
     };
-    Wire::open(&server, USER, "work").data("shed_create_file", &call(0));
+    let mut wire = Wire::open(&server, USER, "work");
+    wire.data("shed_create_file", &call(0));
+    let mut last = 0;
+    assert_eq!(listed_since(&mut wire, &mut last), 1);
+    drop(wire);
     let mut replaced = Vec::new();
     let (mut current, mut answered) = (0, 0);
     let rounds = rounds();
@@ -169,6 +188,8 @@ fn what_is_overwritten_is_at_its_path_or_in_the_bin_whenever_the_server_is_kille
         let mut wire = Wire::open(&server, USER, "other");
         let stats = wire.data("shed_stats", &json!({}));
         let found = std::fs::read_to_string(home.join("Storage/data/d/file")).unwrap();
+        let listed = listed_since(&mut wire, &mut last);
+        assert_eq!(listed, usize::from(found == version(next)), "round {round}");
         if found == version(next) {
             replaced.push(version(current));
             current = next;

@@ -5,6 +5,7 @@
 mod clock;
 mod database;
 mod directories;
+mod former;
 mod full;
 mod history;
 mod loss;

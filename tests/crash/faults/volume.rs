@@ -22,7 +22,7 @@ pub(crate) struct Volume {
 pub(crate) enum FileSystem {
     Tmpfs,
     Ext4,
-    /// At least 300 MiB: mkfs.xfs makes no smaller one.
+    /// At least 300 MiB: mkfs.xfs makes no smaller one. Files can share blocks.
     Xfs,
 }
 
@@ -42,7 +42,10 @@ impl FileSystem {
                 "mkfs.ext4 -q -m 0 -E \"root_owner=$2:$2\"",
                 "chmod 700 data && rmdir data/lost+found",
             ),
-            Self::Xfs => made("mkfs.xfs -q", "chown \"$2:$2\" data && chmod 700 data"),
+            Self::Xfs => made(
+                "mkfs.xfs -q -m reflink=1",
+                "chown \"$2:$2\" data && chmod 700 data",
+            ),
         };
         format!("{mount} && rm -f image && echo mounted && exec cat")
     }
