@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use fileshed_core::change_list::{self, ChangeEntry, ChangesRequest, Content, ZoneSteps};
+use fileshed_core::change_list::{self, ChangeEntry, ChangesRequest, ZoneSteps};
 use fileshed_core::comparison::Side;
-use fileshed_core::undo::range;
-use fileshed_core::{Chat, Repeat, Zone, ZonePath, diagnostics};
+use fileshed_core::{Chat, Repeat, Zone, diagnostics};
 use jiff::Timestamp;
 
 use super::address::{address, address_in, naming_zones, zone_of};
@@ -218,7 +217,9 @@ fn diff(
             break;
         }
         // A file that is no text, or is too large, has no difference to show.
-        let Ok(Some((old, new))) = sides(core, &zone, entry, path, shown) else {
+        let after = || Ok(shown.steps_in(&zone)?.after(&entry.row, path));
+        let sides = Side::around_change(&core.runs, &zone, path, &entry.row, after);
+        let Ok(Some((old, new))) = sides else {
             continue;
         };
         let (diff, _) = old.against(&new, false).unified(shown.left);
@@ -228,30 +229,6 @@ fn diff(
         }
     }
     Ok(diffs)
-}
-
-/// Returns a file before and after a change; `None` if one of them is not there any more.
-fn sides(
-    core: &Core,
-    zone: &Zone<'_>,
-    entry: &ChangeEntry,
-    path: &ZonePath,
-    shown: &mut ShownDiffs,
-) -> Result<Option<(Side, Side)>, Error> {
-    let runs = &core.runs;
-    if let Some(range) = range(&entry.row) {
-        let old = Side::read_version(runs, zone, path, &range.revision_before())?;
-        let new = Side::read_version(runs, zone, path, &range.commit)?;
-        return Ok(Some((old, new)));
-    }
-    let side = |content| match content {
-        Content::Absent => Ok(Some(Side::empty())),
-        Content::Binned(id) => Side::read_binned(runs, zone, path, &id).map(Some),
-        Content::Now => Side::read(runs, zone, &zone.entry(path)?).map(Some),
-        Content::Gone => Ok(None),
-    };
-    let after = shown.steps_in(zone)?.after(&entry.row, path);
-    Ok(side(Content::before(&entry.row, path))?.zip(side(after)?))
 }
 
 /// Reads a moment, or the number of a change.

@@ -86,7 +86,7 @@ impl Operation for Undo {
             None => None,
         };
         let what = match (&place, request.change) {
-            (Some((zone, path)), _) => Undoing::Path(zone, path),
+            (Some((zone, path)), change) => Undoing::Path(zone, path, change),
             (None, Some(number)) => Undoing::Change(number),
             (None, None) => {
                 let answer = request.answer.as_deref().map(str::trim);

@@ -15,9 +15,10 @@ use crate::owner::{self, GroupOwners};
 use fileshed_history::{Author, CommitRange, HeldLine, History, ReferenceState};
 use fileshed_registry::{ListedChange, OwnershipChange, OwnershipEffect};
 use fileshed_storage::{Staging, Totals};
-use fileshed_types::{Error, ZonePath};
+use fileshed_types::{Error, ZoneName, ZonePath};
 use fileshed_zones::store::Store;
 use fileshed_zones::tenant::ZoneRoots;
+use fileshed_zones::zone::Zone;
 
 /// Limits of space of a command that still has its permit.
 pub(crate) trait SpaceLimits {
@@ -197,6 +198,16 @@ pub fn range(row: &ListedChange) -> Option<CommitRange> {
     let commit = row.change.commit.clone()?;
     let before = row.change.before.clone();
     Some(CommitRange { before, commit })
+}
+
+/// Returns the change of this number, if it is one of a zone. Each conversation has uploads of its own.
+pub fn change_in(zone: &Zone<'_>, number: i64) -> Result<Option<ListedChange>, Error> {
+    let row = zone.store.registry.change(number)?;
+    Ok(row.filter(|ListedChange { change, .. }| {
+        let is_of_chat = zone.name != ZoneName::Uploads || change.chat == zone.caller.chat.as_str();
+        let is_here = change.tenant == zone.tenant.key && change.zone == zone.name.as_str();
+        is_here && is_of_chat
+    }))
 }
 
 /// Returns the position of history at which a command began.

@@ -22,7 +22,7 @@ use fileshed_zones::zone::{Zone, ZonePath, expect_write_scope};
 use serde_json::{Value, json};
 
 use self::carry_out::ChangeWays;
-pub use crate::judge::range;
+pub use crate::judge::{change_in, range};
 
 /// The operation, for history and logs.
 pub const OPERATION: &str = "shed_undo";
@@ -46,8 +46,8 @@ pub enum Undoing<'u> {
     Answer(Option<&'u str>),
     /// One change, by its number.
     Change(i64),
-    /// The last change of a path.
-    Path(&'u Zone<'u>, &'u ZonePath),
+    /// The last change of a path, or what the change of this number did there.
+    Path(&'u Zone<'u>, &'u ZonePath, Option<i64>),
 }
 
 /// The outcome for one path.
@@ -166,9 +166,9 @@ pub fn undo(
     what: Undoing<'_>,
     options: UndoOptions,
 ) -> Result<Undone, Error> {
-    let only = match what {
-        Undoing::Path(_, path) => Some(path),
-        _ => None,
+    let (only, number) = match what {
+        Undoing::Path(_, path, number) => (Some(path), number),
+        _ => (None, None),
     };
     let id = format!("undo-{:08x}", u32::from_be_bytes(random::bytes()?));
     let mut before = None;
@@ -187,6 +187,9 @@ pub fn undo(
         // Of a path, the last change of which something is left.
         if !paths.is_empty() || only.is_none() {
             break (answer, judged, paths);
+        }
+        if number.is_some() {
+            return Err(UndoError::Undone { answer }.into());
         }
     };
     let refusal = UndoError::of(&paths).filter(|_| !options.partial && !options.dry_run);
@@ -279,7 +282,13 @@ fn chosen(
                 None => Vec::new(),
             }
         }
-        Undoing::Path(zone, path) => last_of_path(zone, path, before)?.into_iter().collect(),
+        Undoing::Path(zone, path, Some(number)) => {
+            let commits = CommitReader::open(&zone.base).ok();
+            let row = change_in(zone, number)?;
+            let row = row.filter(|row| has_touched(row, path, commits.as_ref()));
+            row.into_iter().collect()
+        }
+        Undoing::Path(zone, path, None) => last_of_path(zone, path, before)?.into_iter().collect(),
     };
     if let Some(row) = changes.first().filter(|row| row.undone_by.is_some())
         && changes.iter().all(|row| row.undone_by.is_some())
@@ -290,7 +299,7 @@ fn chosen(
     changes.retain(|row| row.undone_by.is_none());
     if changes.is_empty() {
         return Err(match what {
-            Undoing::Path(zone, path) => {
+            Undoing::Path(zone, path, _) => {
                 let group = zone.group().map(|group| group.name.as_str());
                 let (zone, whole) = (zone.name, ".");
                 let zone = ZoneAddress {
@@ -329,25 +338,27 @@ fn last_of_path(
         if row.undone_by.is_some() || row.change.undoes.is_some() || !is_of_chat {
             return Ok(true);
         }
-        let touches = if let Some(range) = range(&row) {
-            // The history may have been made anew.
-            let commits = commits.as_ref();
-            let changed =
-                commits.and_then(|commits| commits.changed_by(&range, MOST as usize).ok());
-            let (changed, _) = changed.unwrap_or_default();
-            changed.iter().any(|file| file.path.is_at_or_below(path))
-        } else {
-            let steps = row.change.steps();
-            let mut paths = steps
-                .iter()
-                .map(|step| ZonePath::found(step.path().to_owned()));
-            paths.any(|changed| changed.is_at_or_below(path))
-        };
+        let touches = has_touched(&row, path, commits.as_ref());
         last = touches.then_some(row);
         Ok(!touches)
     };
     zone.store.registry.visit_changes(&filter, OF_PATH, visit)?;
     Ok(last)
+}
+
+/// Returns `true` if a change did something at a path, or below it.
+fn has_touched(row: &ListedChange, path: &ZonePath, commits: Option<&CommitReader>) -> bool {
+    if let Some(range) = range(row) {
+        // The history may have been made anew.
+        let changed = commits.and_then(|commits| commits.changed_by(&range, MOST as usize).ok());
+        let (changed, _) = changed.unwrap_or_default();
+        return changed.iter().any(|file| file.path.is_at_or_below(path));
+    }
+    let steps = row.change.steps();
+    let mut paths = steps
+        .iter()
+        .map(|step| ZonePath::found(step.path().to_owned()));
+    paths.any(|changed| changed.is_at_or_below(path))
 }
 
 /// Returns the changes by the zones that the caller has; those of others do not exist.

@@ -5,7 +5,9 @@ use std::time::Duration;
 use crate::extraction::{DocumentSource, DocumentText, document_text, text_of_source};
 use crate::runs::Runs;
 use fileshed_changes::change_list::Content;
-use fileshed_history::{FileVersion, file_at};
+use fileshed_changes::undo::{change_in, range};
+use fileshed_history::{CommitRange, FileVersion, file_at};
+use fileshed_registry::ListedChange;
 use fileshed_storage::Entry;
 use fileshed_text::{Comparison, compare, readable};
 use fileshed_types::settings::MEBIBYTE;
@@ -96,13 +98,7 @@ impl Side {
         path: &ZonePath,
         number: i64,
     ) -> Result<Option<Self>, Error> {
-        let row = zone.store.registry.change(number)?.filter(|row| {
-            let (change, chat) = (&row.change, zone.caller.chat.as_str());
-            let is_of_chat = zone.name != ZoneName::Uploads || change.chat == chat;
-            let is_here = change.tenant == zone.tenant.key && change.zone == zone.name.as_str();
-            is_here && is_of_chat
-        });
-        let Some(row) = row else {
+        let Some(row) = change_in(zone, number)? else {
             return Ok(None);
         };
         match Content::before(&row, path) {
@@ -115,6 +111,39 @@ impl Side {
             }
             Content::Now | Content::Gone => Ok(None),
         }
+    }
+
+    /// Reads a file before and after a change; `None` if one of them is not there any more. In a zone without
+    /// history, `after` says where it is after the change.
+    pub fn around_change(
+        runs: &Runs,
+        zone: &Zone<'_>,
+        path: &ZonePath,
+        row: &ListedChange,
+        after: impl FnOnce() -> Result<Content, Error>,
+    ) -> Result<Option<(Self, Self)>, Error> {
+        if let Some(range) = range(row) {
+            return Self::around_commits(runs, zone, path, &range).map(Some);
+        }
+        let side = |content| match content {
+            Content::Absent => Ok(Some(Self::empty())),
+            Content::Binned(id) => Self::read_binned(runs, zone, path, &id).map(Some),
+            Content::Now => Self::read(runs, zone, &zone.entry(path)?).map(Some),
+            Content::Gone => Ok(None),
+        };
+        Ok(side(Content::before(row, path))?.zip(side(after()?)?))
+    }
+
+    /// Reads a file before and after commits.
+    pub fn around_commits(
+        runs: &Runs,
+        zone: &Zone<'_>,
+        path: &ZonePath,
+        range: &CommitRange,
+    ) -> Result<(Self, Self), Error> {
+        let old = Self::read_version(runs, zone, path, &range.revision_before())?;
+        let new = Self::read_version(runs, zone, path, &range.commit)?;
+        Ok((old, new))
     }
 
     /// Reads what a change put into the bin, as the file at `path`.
@@ -138,6 +167,12 @@ impl Side {
             notices: vec![notice],
             ..Self::default()
         }
+    }
+
+    /// Returns its text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// Returns `true` if it has no text.

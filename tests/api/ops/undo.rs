@@ -433,6 +433,29 @@ fn one_change_and_one_path_come_back_alone() {
 }
 
 #[test]
+fn of_an_older_change_one_path_comes_back() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    for zone in ["storage", "documents"] {
+        for name in ["a.md", "b.md", "c.md"] {
+            file(&ada, zone, name, "one\n");
+        }
+        ran(&ada, zone, "rm", &["a.md", "b.md"]);
+        let path = format!("{zone}/a.md");
+        let listed = done(&ada, "shed_history", &json!({"path": path}));
+        let older = json!({"path": path, "change": listed["changes"][0]["change"]});
+        file(&ada, zone, "a.md", "later\n");
+        done(&ada, "shed_delete", &json!({"zone": zone, "path": "a.md"}));
+        assert_eq!(undone(&ada, &older), [format!("{zone}/a.md restored")]);
+        assert_eq!(content(&ada, zone, "a.md"), "one\n", "{zone}");
+        assert!(missing(&ada, zone, "b.md"), "{zone}");
+        ada.call("shed_undo", &older).refused(409, "FILE_EXISTS");
+        let other = json!({"path": format!("{zone}/c.md"), "change": older["change"]});
+        ada.call("shed_undo", &other).refused(404, "FILE_NOT_FOUND");
+    }
+}
+
+#[test]
 fn a_file_that_others_put_into_a_new_directory_stays() {
     let server = small().app();
     let ada = server.as_user("ada").chat("one");
