@@ -50,6 +50,7 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .route("/page/thumbnail", get(FILES.handler(thumbnail::fetch)))
         .route("/page/search", get(asked(Text, lists::search)))
         .route("/page/uploads", get(asked(Position, lists::uploads)))
+        .route("/page/titles", get(asked(Id, lists::titles)))
         .route("/page/bin", get(asked(Id, lists::bin)))
         .route("/page/bin/restore", post(asked(Id, lists::restore_deleted)))
         .route("/page/changes", get(asked(UndoQueryError, changes)))

@@ -10,7 +10,7 @@ use fileshed_core::{
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::http::files::FileQuery;
 
@@ -122,6 +122,24 @@ pub(super) fn uploads(view: CallerView<'_>, query: &UploadsQuery) -> Result<Valu
         answer["next"] = next.into();
     }
     Ok(answer)
+}
+
+/// Conversations whose titles are asked for at once.
+const TITLED: usize = 100;
+
+/// Conversations, one a line.
+#[derive(Deserialize)]
+pub(super) struct TitlesQuery {
+    id: Option<String>,
+}
+
+/// `GET /page/titles`: the titles of conversations by their ids, as far as they are known.
+pub(super) fn titles(view: CallerView<'_>, query: &TitlesQuery) -> Result<Value, Error> {
+    let ids = query.id.as_deref().ok_or(ListQueryError::Id)?;
+    let chats = ids.lines().take(TITLED).map(Chat::new);
+    let titles = view.core.store.titles(view.caller, chats).into_iter();
+    let titles = titles.map(|(chat, title)| (chat.as_str().to_owned(), title.into()));
+    Ok(json!({"titles": titles.collect::<Map<String, Value>>()}))
 }
 
 /// `GET /page/bin`: the days for which what is deleted waits (0 if it does not), and what waits.

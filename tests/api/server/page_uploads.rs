@@ -217,6 +217,12 @@ fn a_chat_has_the_title_that_open_webui_gives_it() {
     ];
     let expected = expected.map(|(chat, title)| (chat.to_owned(), title));
     assert_eq!(titles(&app), expected);
+    let ids = format!("/page/titles?id={OLDER}%0A{RECENT}%0Abuild-42");
+    let known = json!({"titles": {RECENT: "Holidayplans"}});
+    assert_eq!(app.as_user(ADA).get(&ids).body, known);
+    let none = app.as_user(ADA).get("/page/titles");
+    none.refused(400, "INVALID_PARAMETER");
+    app.client().get(&ids).refused(401, "UNAUTHORIZED");
 }
 
 /// A user who is signed in to Open WebUI sees the titles of their own chats without an administrator's key.

@@ -18,7 +18,7 @@ function latest(answers) {
   for (const answer of answers) {
     for (const { zone, group, files: steps } of answer.changes) {
       const at = zone === "uploads" ? { zone, chat: answer.chat ?? NO_CHAT } : { zone, group };
-      const place = group ?? (at.chat ? `${word(zone)}/${chatName(at.chat)}` : word(zone));
+      const place = group ?? (at.chat ? `${word(zone)}/${answer.title ?? chatName(at.chat)}` : word(zone));
       for (const { path, did } of steps) {
         const to = hash({ ...at, path: parent(path), open: base(path) });
         const where = [place, parent(path)].filter(Boolean).join("/");

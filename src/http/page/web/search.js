@@ -4,7 +4,7 @@ import { html, useEffect } from "./lib/core.js";
 import { read } from "./api.js";
 import { base, parent } from "./format.js";
 import { EntryIcon } from "./icons.js";
-import { attempt, chatName, hash, location, personal } from "./state.js";
+import { attempt, chatName, hash, location, personal, readTitles } from "./state.js";
 import { word } from "./words.js";
 
 const found = personal(/** @type {any} */ (null));
@@ -33,7 +33,9 @@ export function Results() {
     let isWanted = true;
     found.value = null;
     attempt(() => read("search", { query })).then((results) => {
-      if (isWanted) found.value = results ?? { results: [] };
+      if (!isWanted) return;
+      found.value = results ?? { results: [] };
+      readTitles(found.value.results.map((/** @type {any} */ result) => result.chat));
     });
     return () => (isWanted = false);
   }, [query]);

@@ -185,7 +185,7 @@ export async function reload(quiet = true) {
   const number = ++asked;
   const { path, chat } = location.value;
   if (!quiet) loading.value = true;
-  if (chat && chat !== NO_CHAT && !titles.value.has(chat)) readTitle(chat);
+  readTitles([chat]);
   try {
     const found = await read("list", { ...place(location.value), path: path || "." });
     if (number !== asked) return;
@@ -218,13 +218,17 @@ export async function readChats(from = 0) {
   return found;
 }
 
-/** Finds out what a chat is called, once. @param {string} chat */
-async function readTitle(chat) {
-  titles.value = new Map([...titles.value, [chat, chat]]);
+/** Finds out what chats are called, each once. @param {(string|undefined)[]} chats */
+export async function readTitles(chats) {
+  const all = new Set(chats.filter((chat) => chat !== undefined && chat !== NO_CHAT && !titles.value.has(chat)));
+  const unknown = [...all].slice(0, 100);
+  if (unknown.length === 0) return;
+  const named = (/** @type {[string, string][]} */ some) => (titles.value = new Map([...titles.value, ...some]));
+  named(unknown.map((chat) => [chat, chat]));
   try {
-    await readChats();
+    named(Object.entries((await read("titles", { id: unknown.join("\n") })).titles));
   } catch {
-    // It is shown by its id.
+    // They are shown by their ids.
   }
 }
 
