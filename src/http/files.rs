@@ -106,6 +106,11 @@ impl FileQuery {
         Ok((zone, path))
     }
 
+    /// Returns `true` if it names a file or a directory.
+    pub(super) fn has_path(&self) -> bool {
+        Self::given(self.path.as_ref()).is_some()
+    }
+
     /// The small file that is named, where it can be read without blocking.
     fn file_at_once(&self, core: &Core, caller: &Caller) -> Option<Download> {
         if Self::given(self.group.as_ref()).is_some() {

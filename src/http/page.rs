@@ -30,7 +30,7 @@ use super::files::{FileQuery, SURFACE as FILES, is_page_wanted, member, thumbnai
 use super::{Server, envelope, response_body};
 
 use assets::document;
-use changes::{UndoQueryError, changes, take_back};
+use changes::{DifferenceQuery, UndoQuery, UndoQueryError, changes, difference, take_back};
 use lists::ListQueryError::{Id, Position, Text};
 use previews::TableQuery;
 
@@ -54,7 +54,11 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .route("/page/bin", get(asked(Id, lists::bin)))
         .route("/page/bin/restore", post(asked(Id, lists::restore_deleted)))
         .route("/page/changes", get(asked(UndoQueryError, changes)))
-        .route("/page/undo", post(asked(UndoQueryError, take_back)))
+        .route("/page/undo", post(answer(UndoQuery::of, take_back)))
+        .route(
+            "/page/difference",
+            get(answer(DifferenceQuery::of, difference)),
+        )
         .route("/page/bin/remove", post(asked(Id, lists::remove_deleted)))
 }
 

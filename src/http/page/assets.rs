@@ -60,6 +60,7 @@ const OTHERS: &[(&str, &[u8])] = files! {
     "changes.js",
     "chats.js",
     "details.js",
+    "difference.js",
     "editing.js",
     "editor.js",
     "groups.js",

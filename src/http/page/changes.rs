@@ -1,13 +1,20 @@
-//! List of changes, by answers, and their undo.
+//! List of changes, by answers, their undo, and what they changed in a file.
 
 use std::collections::HashMap;
 
-use fileshed_core::change_list::{self, ChangeEntry, ChangesRequest};
-use fileshed_core::undo::{UndoOptions, Undoing, undo};
+use axum::extract::Query;
+use fileshed_core::change_list::{self, ChangeEntry, ChangesRequest, ZoneSteps};
+use fileshed_core::comparison::Side;
+use fileshed_core::history::CommitRange;
+use fileshed_core::undo::{UndoOptions, Undoing, change_in, undo};
 use fileshed_core::{CallerView, Chat, Error, diagnostics};
 use jiff::Timestamp;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+
+use crate::http::call::Call;
+use crate::http::files::FileQuery;
 
 /// Changes of one answer of the server.
 const CHANGES: usize = 200;
@@ -116,9 +123,21 @@ fn change(entry: &ChangeEntry) -> Value {
     change
 }
 
-/// The answer or the change to undo.
-#[derive(Deserialize)]
+/// Returns the query of a call that names changes, and the file of it if it names one.
+fn named<Q: DeserializeOwned>(call: &mut Call) -> Result<(Q, Option<FileQuery>), Error> {
+    let query = Query::try_from_uri(&call.parts.uri).map_err(|_| UndoQueryError)?;
+    let file = FileQuery::of(call)?;
+    Ok((query.0, file.has_path().then_some(file)))
+}
+
+/// The answer, the change or the file to undo.
 pub(super) struct UndoQuery {
+    changes: UndoneQuery,
+    file: Option<FileQuery>,
+}
+
+#[derive(Deserialize)]
+struct UndoneQuery {
     answer: Option<String>,
     change: Option<i64>,
     /// `true` if files that cannot be undone may stay as they are.
@@ -126,15 +145,30 @@ pub(super) struct UndoQuery {
     partial: bool,
 }
 
-/// `POST /page/undo`: takes back an answer or one change.
+impl UndoQuery {
+    pub(super) fn of(call: &mut Call) -> Result<Self, Error> {
+        let (changes, file) = named(call)?;
+        Ok(Self { changes, file })
+    }
+}
+
+/// `POST /page/undo`: takes back an answer, a change, or what a change or the last one did to a file.
 pub(super) fn take_back(view: CallerView<'_>, query: &UndoQuery) -> Result<Value, Error> {
-    let what = match (&query.answer, query.change) {
-        (Some(answer), None) => Undoing::Answer(Some(answer)),
-        (None, Some(number)) => Undoing::Change(number),
+    let UndoneQuery {
+        answer,
+        change,
+        partial,
+    } = &query.changes;
+    let file = query.file.as_ref();
+    let place = file.map(|file| file.place(view)).transpose()?;
+    let what = match (answer, *change, &place) {
+        (Some(answer), None, None) => Undoing::Answer(Some(answer)),
+        (None, Some(number), None) => Undoing::Change(number),
+        (None, change, Some((zone, path))) => Undoing::Path(zone, path, change),
         _ => return Err(UndoQueryError.into()),
     };
     let options = UndoOptions {
-        partial: query.partial,
+        partial: *partial,
         ..UndoOptions::default()
     };
     let undone = undo(&view.core.store, view.caller, what, options)?;
@@ -145,10 +179,74 @@ pub(super) fn take_back(view: CallerView<'_>, query: &UndoQuery) -> Result<Value
     Ok(json!({"success": true, "data": data}))
 }
 
+/// Bytes of both sides of a file that the page compares itself, and characters of a difference.
+const COMPARED: usize = 1_000_000;
+
+/// A file, and what changed it.
+pub(super) struct DifferenceQuery {
+    cause: CauseQuery,
+    file: FileQuery,
+}
+
+#[derive(Deserialize)]
+struct CauseQuery {
+    change: Option<i64>,
+    commit: Option<String>,
+}
+
+impl DifferenceQuery {
+    pub(super) fn of(call: &mut Call) -> Result<Self, Error> {
+        let (cause, file) = named(call)?;
+        let file = file.unwrap_or_default();
+        Ok(Self { cause, file })
+    }
+}
+
+/// `GET /page/difference`: a file before and after a change or a commit; documents and tables by their text.
+pub(super) fn difference(view: CallerView<'_>, query: &DifferenceQuery) -> Result<Value, Error> {
+    let (zone, path) = query.file.place(view)?;
+    let runs = &view.core.runs;
+    let sides = match (query.cause.change, &query.cause.commit) {
+        (Some(number), None) => match change_in(&zone, number)? {
+            Some(row) => {
+                let after = || Ok(ZoneSteps::since(&zone, number)?.after(&row, &path));
+                Side::around_change(runs, &zone, &path, &row, after)?
+            }
+            None => None,
+        },
+        (None, Some(commit)) => {
+            let range = CommitRange {
+                before: None,
+                commit: commit.clone(),
+            };
+            Some(Side::around_commits(runs, &zone, &path, &range)?)
+        }
+        _ => return Err(UndoQueryError.into()),
+    };
+    Ok(match sides {
+        Some((old, new)) => compared(old, new),
+        None => json!({}),
+    })
+}
+
+/// Returns both texts, or what differs if they are tables or long.
+fn compared(mut old: Side, mut new: Side) -> Value {
+    let is_table = old.is_table || new.is_table;
+    let (before, after) = (old.text(), new.text());
+    if !is_table && before.len() + after.len() <= COMPARED {
+        return json!({"before": before, "after": after});
+    }
+    if is_table {
+        (old, new) = (old.as_rows(), new.as_rows());
+    }
+    let (diff, truncated) = old.against(&new, false).unified(COMPARED);
+    json!({"diff": diff, "is_table": is_table, "truncated": truncated})
+}
+
 diagnostics! {
     /// A list or an undo of changes that cannot be known.
     #[derive(Clone, Copy, Debug, thiserror::Error)]
-    #[error("give `answer` or `change` to undo, and `before` as a number to list")]
+    #[error("give `answer`, or `change` with or without a file, and `before` as a number to list")]
     pub(in crate::http) struct UndoQueryError => {
         code: InvalidParameter,
         hint: "GET /page/changes shows the changes, each with its answer and its number",

@@ -3,7 +3,7 @@
 use fileshed_test_support::{Answer, Client};
 use serde_json::{Value, json};
 
-use crate::ops::stage::{content, done, file, small};
+use crate::ops::stage::{content, done, file, output, ran, small};
 
 /// The answers that the page lists.
 fn answers(client: &Client<'_>) -> Vec<Value> {
@@ -105,4 +105,176 @@ fn members_see_what_others_changed_in_their_group_and_nobody_else_does() {
     );
     assert_eq!(listed[0]["title"], Value::Null);
     assert_eq!(answers(&app.as_user("eve")), Vec::<Value>::new());
+}
+
+/// The number of the last change.
+fn last(client: &Client<'_>) -> i64 {
+    let number = &answers(client)[0]["changes"][0]["number"];
+    number.as_i64().expect("a number")
+}
+
+#[test]
+fn one_file_of_a_change_comes_back_by_itself() {
+    let app = small().app();
+    let ada = app.as_member("ada", "team");
+    for (zone, group) in [("documents", ""), ("storage", ""), ("group", "&group=team")] {
+        let there = |name: &str| {
+            let address = format!("/files/content?zone={zone}{group}&path={name}");
+            ada.get(&address).status == 200
+        };
+        for name in ["a", "b"] {
+            let address = format!("/files/content?zone={zone}{group}&path={name}");
+            assert_eq!(ada.send("PUT", &address, b"first").status, 201);
+        }
+        let moved = json!({"zone": zone, "cmd": "mv", "args": ["a", "b", "d"]});
+        let made = json!({"zone": zone, "cmd": "mkdir", "args": ["d"]});
+        for mut command in [made, moved] {
+            if zone == "group" {
+                command["group"] = "team".into();
+            }
+            done(&ada, "shed_exec", &command);
+        }
+        let number = last(&ada);
+        let taken = |change: i64, name: &str| {
+            let query = format!("zone={zone}{group}&change={change}&path={name}");
+            undo(&ada, &query)
+        };
+        assert_eq!(taken(number, "d/a").status, 200, "{zone}");
+        assert!(!there("d/a") && there("d/b"), "{zone}");
+        assert_eq!(answers(&ada)[1]["is_undone"], false, "{zone}");
+        taken(number, "d/a").refused(409, "FILE_EXISTS");
+        taken(number, "other").refused(404, "FILE_NOT_FOUND");
+        taken(999, "d/b").refused(404, "FILE_NOT_FOUND");
+        let bob = app.as_user("bob");
+        let query = format!("zone={zone}{group}&change={number}&path=d/b");
+        assert_ne!(undo(&bob, &query).status, 200, "{zone}");
+        assert!(there("d/b"), "{zone}");
+        // The rest of the change comes back with it as a whole.
+        assert_eq!(undo(&ada, &format!("change={number}")).status, 200);
+        assert!(!there("d/b") && there("b"), "{zone}");
+    }
+}
+
+#[test]
+fn a_file_comes_back_from_an_older_change_and_keeps_the_later_ones() {
+    let app = small().app();
+    let ada = app.as_user("ada");
+    for zone in ["documents", "storage"] {
+        file(&ada, zone, "a.md", "one\n\n\n\ntwo\n");
+        file(&ada, zone, "b.md", "b");
+        ran(
+            &ada,
+            zone,
+            "sed",
+            &["-i", "s/one/ONE/;s/b/B/", "a.md", "b.md"],
+        );
+        let number = last(&ada);
+        ran(&ada, zone, "sed", &["-i", "s/two/TWO/", "a.md"]);
+        let undone = undo(&ada, &format!("zone={zone}&change={number}&path=a.md"));
+        assert_eq!(undone.status, 200, "{zone}: {}", undone.text);
+        assert_eq!(content(&ada, zone, "a.md"), "one\n\n\n\nTWO\n", "{zone}");
+        assert_eq!(content(&ada, zone, "b.md"), "B", "{zone}");
+        // Without a number it is the last change of the path.
+        let undone = undo(&ada, &format!("zone={zone}&path=b.md"));
+        assert_eq!(undone.status, 200, "{zone}: {}", undone.text);
+        assert_eq!(content(&ada, zone, "b.md"), "b", "{zone}");
+        let id = undone.data()["id"].as_str().expect("an id").to_owned();
+        assert_eq!(undo(&ada, &format!("answer={id}")).status, 200, "{zone}");
+        assert_eq!(content(&ada, zone, "b.md"), "B", "{zone}");
+    }
+    undo(&ada, "answer=m&path=a.md&zone=storage").refused(400, "INVALID_PARAMETER");
+}
+
+/// A file before and after what a query names.
+#[track_caller]
+fn difference(client: &Client<'_>, query: &str) -> Value {
+    let shown = client.get(&format!("/page/difference?{query}"));
+    assert_eq!(shown.status, 200, "{query}: {}", shown.text);
+    shown.body
+}
+
+#[test]
+fn a_change_shows_both_sides_of_its_files() {
+    let app = small().app();
+    let ada = app.as_user("ada");
+    for zone in ["documents", "storage"] {
+        let sides = |path: &str| {
+            let number = last(&ada);
+            difference(&ada, &format!("zone={zone}&change={number}&path={path}"))
+        };
+        file(&ada, zone, "a.md", "one\n");
+        let first = last(&ada);
+        assert_eq!(sides("a.md"), json!({"before": "", "after": "one\n"}));
+        file(&ada, zone, "a.md", "two\n");
+        assert_eq!(sides("a.md"), json!({"before": "one\n", "after": "two\n"}));
+        // The side after an older change is known, too.
+        let of_first = difference(&ada, &format!("zone={zone}&change={first}&path=a.md"));
+        assert_eq!(of_first, json!({"before": "", "after": "one\n"}));
+        file(&ada, zone, "t.csv", "item;sum\npen;1\n");
+        ran(&ada, zone, "rm", &["a.md", "t.csv"]);
+        if zone == "documents" {
+            assert_eq!(sides("a.md"), json!({"before": "two\n", "after": ""}));
+            let rows = "@@ -1,2 +0,0 @@\n-item\tsum\n-pen\t1\n";
+            let table = json!({"diff": rows, "is_table": true, "truncated": false});
+            assert_eq!(sides("t.csv"), table);
+        }
+    }
+    let commits = output(
+        &ada,
+        "documents",
+        "git",
+        &["log", "--format=%H", "--", "a.md"],
+    );
+    let texts: Vec<Value> = commits
+        .lines()
+        .map(|commit| difference(&ada, &format!("zone=documents&commit={commit}&path=a.md")))
+        .collect();
+    let sides = |before: &str, after: &str| json!({"before": before, "after": after});
+    let expected = [
+        sides("two\n", ""),
+        sides("one\n", "two\n"),
+        sides("", "one\n"),
+    ];
+    assert_eq!(texts, expected);
+
+    let number = last(&ada);
+    let bob = app.as_user("bob");
+    let foreign = difference(&bob, &format!("zone=storage&change={number}&path=a.md"));
+    assert_eq!(foreign, json!({}), "nobody else sees it");
+    ada.get("/page/difference?zone=storage&path=a.md")
+        .refused(400, "INVALID_PARAMETER");
+    ada.get(&format!(
+        "/page/difference?zone=storage&change={number}&path=../a"
+    ))
+    .refused(403, "PATH_ESCAPE");
+}
+
+#[test]
+fn what_is_new_goes_again_by_its_name() {
+    let app = small().app();
+    let ada = app.as_user("ada");
+    let named = ada.clone().header("X-Fileshed-Page", "1");
+    for zone in ["documents", "storage", "uploads"] {
+        let page = named.clone().header("X-Fileshed-Action", zone);
+        let address = format!("/files/content?zone={zone}&path=new/a.txt&chat=c-1");
+        assert_eq!(page.send("PUT", &address, b"new").status, 201, "{zone}");
+        if zone != "uploads" {
+            let made = json!({"zone": zone, "path": "b.md", "content": ""});
+            done(&page, "shed_create_file", &made);
+        }
+        assert_eq!(undo(&ada, &format!("answer=person-{zone}")).status, 200);
+        let listed = ada.get(&format!("/page/list?zone={zone}&path=.&chat=c-1"));
+        assert_eq!(listed.body["entries"], json!([]), "{zone}");
+    }
+    file(&ada, "storage", "r.txt", "r");
+    let away = json!({"zone": "storage", "path": "r.txt"});
+    done(&ada, "shed_delete", &away);
+    let deleted = ada.get("/page/bin").body["entries"][0].clone();
+    let address = format!("/page/bin/restore?id={}", deleted["id"].as_str().unwrap());
+    let page = named.header("X-Fileshed-Action", "back");
+    assert_eq!(page.send("POST", &address, b"").status, 200);
+    assert_eq!(content(&ada, "storage", "r.txt"), "r");
+    assert_eq!(undo(&ada, "answer=person-back").status, 200);
+    let again = ada.get("/page/bin").body["entries"][0].clone();
+    assert_eq!(again["path"], "r.txt");
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness import check
+from people import samples
 from people.world import World
 
 
@@ -53,6 +54,58 @@ def changes(world: World) -> None:
         page.click("button", "Close")
         page.click("link", "Documents/plan.md")
         page.see("dialog", "plan.md")
+        _compared(here)
+        _one_file(here)
+
+
+def _compared(here: World) -> None:
+    """Each file of a change shows both sides: texts and documents beside each other, tables by cells."""
+    page = here.page
+    here.store("storage", "sums.csv", b"item,sum\npen,1\n")
+    _answer(here, "m-2", "shed_patch_text", zone="storage", path="sums.csv", content="item,sum\npen,2\n", overwrite=True)
+    here.store("storage", "letter.docx", samples.letter())
+    _answer(here, "m-2", "shed_copy", **{"from": "storage/letter.docx", "to": "documents/letter.docx"})
+    _answer(here, "m-2", "shed_exec", zone="storage", cmd="cp", args=["new.txt", "more.txt"])
+    here.store("storage", "dot.png", bytes(range(256)))
+    _answer(here, "m-2", "shed_delete", zone="storage", path="dot.png")
+    here.window.open("about:blank")
+    here.window.open(f"{here.server.url}/#/changes/m-2")
+    page.click("button", "Difference: sums.csv")
+    page.see("region", "sums.csv")
+    cells = "return [...document.querySelectorAll('.beside td.differs')].map((cell) => cell.textContent)"
+    check.until("the cells are beside each other", lambda: here.script(cells) == ["1", "2"])
+    page.click("button", "Difference: letter.docx")
+    check.until("a document has its text", lambda: "It was a good year." in page.text("textbox", "letter.docx (2)"))
+    page.click("button", "Difference: dot.png")
+    check.until("what has no text says so", lambda: "There is nothing to compare" in page.text("main"))
+    here.errors()
+    page.click("button", "Difference: more.txt")
+    check.until("a text has both sides", lambda: page.text("textbox", "more.txt (2)").strip() == "new")
+    here.fits()
+    here.clean("the differences of an answer")
+    here.picture("differences-phone" if here.is_phone else "differences")
+    page.click("button", "Difference: more.txt")
+    page.gone("textbox", "more.txt (2)")
+
+
+def _one_file(here: World) -> None:
+    """One of the files of a change comes back by itself, also while later changes stay."""
+    page = here.page
+    for name in ("a.txt", "b.txt"):
+        here.store("storage", name, name.encode())
+        here.store("documents", name, name.encode())
+    for zone in ("storage", "documents"):
+        _answer(here, "m-3", "shed_exec", zone=zone, cmd="rm", args=["a.txt", "b.txt"])
+        here.store(zone, "b.txt", b"later")
+    here.window.open("about:blank")
+    here.window.open(f"{here.server.url}/#/changes/m-3")
+    page.see("button", "Undo: 2 files changed")
+    for zone, number in (("documents", 0), ("storage", 1)):
+        page.see("button", "Undo: a.txt")
+        here.script("[...document.querySelectorAll('[aria-label=\"Undo: a.txt\"]')][arguments[0]].click()", number)
+        check.until("one is back", lambda: here.content(zone, "a.txt") == b"a.txt")
+        check.equal("the other stays", here.content(zone, "b.txt"), b"later")
+    here.picture("one-file-phone" if here.is_phone else "one-file")
 
 
 def undone(world: World) -> None:

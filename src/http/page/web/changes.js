@@ -1,15 +1,18 @@
 // List of changes, by the answer or the action that made them, and their undo.
 
-import { html, useEffect } from "./lib/core.js";
+import { html, useEffect, useState } from "./lib/core.js";
 import { showHistory, undo } from "./actions.js";
-import { read } from "./api.js";
+import { query, read } from "./api.js";
 import { base, byDay, clock, count, parent } from "./format.js";
+import { later } from "./later.js";
 import { attempt, hash, NO_CHAT, personal, refreshStats } from "./state.js";
 import { word } from "./words.js";
 
 /** @typedef {{path: string, did: "created"|"changed"|"deleted"|"moved"}} Step */
 /** @typedef {{number: number, zone: string, group?: string, operation: string, count: number, files: Step[], is_undone: boolean, has_history: boolean}} Change */
 /** @typedef {{answer: string, at: string, by: "model"|"person"|"undo", author?: string, chat?: string, title?: string, count: number, is_undone: boolean, changes: Change[]}} Answer */
+
+const Difference = later(() => import("./difference.js"), "Difference");
 
 const answers = personal(/** @type {Answer[]|null} */ (null));
 const next = personal(/** @type {number|undefined} */ (undefined));
@@ -42,16 +45,27 @@ function who({ by, author }) {
   return author ? word("assistant_of", author) : word("assistant");
 }
 
-/** @param {{change: Change, chat?: string, step: Step}} given */
-function Path({ change, chat, step }) {
+/** Returns how many files changed. @param {{count: number}} given */
+const filesOf = (given) => (given.count === 1 ? word("change_one") : word("change_many", count(given.count)));
+
+/** @param {{change: Change, chat?: string, step: Step, shown: Record<string, string>}} given */
+function Path({ change, chat, step, shown: list }) {
+  const [isOpen, open] = useState(false);
   const { zone, group, has_history } = change;
   const at = zone === "uploads" ? { zone, chat: chat ?? NO_CHAT } : { zone, group };
   const shown = `${group ?? word(zone)}/${step.path}`;
   const to = hash({ ...at, path: parent(step.path), open: base(step.path) });
+  const button = (/** @type {string} */ action, /** @type {() => any} */ run, /** @type {boolean} */ expanded) => html`<button class="text"
+    aria-label=${`${word(action)}: ${step.path}`} aria-expanded=${expanded} onClick=${run}>${word(action)}</button>`;
   return html`<li>
-    <span class="change-path">${step.did === "deleted" ? shown : html`<a href=${to}>${shown}</a>`}</span>
-    <span class="did did-${step.did}">${word(`did_${step.did}`)}</span>
-    ${has_history && html`<button class="text" aria-label=${`${word("history")}: ${step.path}`} onClick=${() => showHistory(step.path, at)}>${word("history")}</button>`}
+    <div class="step">
+      <span class="change-path">${step.did === "deleted" ? shown : html`<a href=${to}>${shown}</a>`}</span>
+      <span class="did did-${step.did}">${word(`did_${step.did}`)}</span>
+      ${step.did !== "moved" && button("difference", () => open(!isOpen), isOpen)}
+      ${has_history && button("history", () => showHistory(step.path, at))}
+      ${change.count > 1 && !change.is_undone && button("undo", () => undo(query(at, { change: change.number, path: step.path }), () => again(list)))}
+    </div>
+    ${isOpen && html`<${Difference} zone=${at} path=${step.path} of=${{ change: change.number }} />`}
   </li>`;
 }
 
@@ -63,8 +77,7 @@ function Undo({ isUndone, which, label, shown }) {
 
 /** @param {{answer: Answer, shown: Record<string, string>, isOpen: boolean}} given */
 function AnswerRow({ answer, shown, isOpen }) {
-  const files = answer.count === 1 ? word("change_one") : word("change_many", count(answer.count));
-  const label = `${who(answer)}, ${clock(answer.at)}: ${files}`;
+  const label = `${who(answer)}, ${clock(answer.at)}: ${filesOf(answer)}`;
   const isOne = answer.changes.length === 1;
   // Changes of others are undone one at a time.
   const which = isOne ? `change=${answer.changes[0].number}` : `answer=${encodeURIComponent(answer.answer)}`;
@@ -73,10 +86,10 @@ function AnswerRow({ answer, shown, isOpen }) {
       <summary><strong>${label}</strong>${answer.title && html`<span>${word("in_chat", answer.title)}</span>`}</summary>
       ${answer.changes.map((change) => html`<div class="change-of" key=${change.number}>
         <ul aria-label=${change.operation}>
-          ${change.files.map((step) => html`<${Path} change=${change} chat=${answer.chat} step=${step} />`)}
+          ${change.files.map((step, at) => html`<${Path} key=${at} change=${change} chat=${answer.chat} step=${step} shown=${shown} />`)}
           ${change.count > change.files.length && html`<li>${word("more_files", count(change.count - change.files.length))}</li>`}
         </ul>
-        ${!isOne && html`<${Undo} isUndone=${change.is_undone} which=${`change=${change.number}`} label=${base(change.files[0]?.path ?? change.operation)} shown=${shown} />`}
+        ${!isOne && html`<${Undo} isUndone=${change.is_undone} which=${`change=${change.number}`} label=${change.count === 1 ? base(change.files[0]?.path ?? change.operation) : filesOf(change)} shown=${shown} />`}
       </div>`)}
     </details>
     ${(isOne || !answer.author) && html`<${Undo} isUndone=${answer.is_undone} which=${which} label=${label} shown=${shown} />`}

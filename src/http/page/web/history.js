@@ -1,13 +1,12 @@
 // History of a versioned zone: each change with its author, way and time, the content before, and the way back to it.
 
-import { html, signal, useEffect, useRef } from "./lib/core.js";
+import { html } from "./lib/core.js";
 import { undoOf } from "./actions.js";
-import { acting, call, execute, place } from "./api.js";
+import { acting, execute } from "./api.js";
 import { Dialog } from "./dialog.js";
-import { showDifference } from "./editor.js";
-import { base, extension, instant } from "./format.js";
-import { isDocument } from "./shown.js";
-import { attempt, dialog, personal, reload, tell } from "./state.js";
+import { Difference } from "./difference.js";
+import { base, instant } from "./format.js";
+import { attempt, chatName, dialog, personal, readTitles, reload, tell } from "./state.js";
 import { word } from "./words.js";
 
 /**
@@ -43,6 +42,7 @@ export async function openHistory(path, zone) {
     log("-z", "--name-status", "--no-renames", "--format=%x1e%H%x1f%an%x1f%aI%x1f%s"), log("--format=raw"),
   ]));
   versions.value = ran ? parse(ran[0].stdout, marksOf(ran[1].stdout)) : [];
+  readTitles(versions.value.map(({ marks }) => marks?.chat));
   const [first] = versions.value;
   const file = first?.files.find((file) => file.path === path) ?? first?.files[0];
   if (file) shown.value = { version: first, path: file.path };
@@ -67,7 +67,7 @@ function origin({ author, marks = {} }, zone) {
   const { by, channel = "", chat } = marks;
   const isOwn = zone.zone === "documents";
   if (by === "model") {
-    const model = chat ? word("by_model_in_chat", chat) : word("by_model");
+    const model = chat ? word("by_model_in_chat", chatName(chat)) : word("by_model");
     return isOwn ? model : `${author} · ${model}`;
   }
   if (!WAYS.includes(channel)) return author;
@@ -87,15 +87,6 @@ function parse(text, marks) {
     for (let at = 0; at + 1 < fields.length; at += 2) files.push({ kind: fields[at], path: fields[at + 1] });
     return { id, author, when, subject, marks: marks.get(id), files };
   });
-}
-
-/** A file as it was; empty where it was not there. @param {any} zone @param {string} version @param {string} path */
-async function contentOf(zone, version, path) {
-  try {
-    return (await execute("git", ["show", `${version}:${path}`], zone)).stdout;
-  } catch {
-    return "";
-  }
 }
 
 function History({ zone, path }) {
@@ -127,78 +118,7 @@ function History({ zone, path }) {
             onClick=${() => (shown.value = { version, path: file.path })}><span class="change change-${file.kind}">${file.kind}</span>${file.path}</button></li>`)}</ul>
         </li>`)}
       </ol>
-      ${here && html`<${Difference} key=${here.version.id + here.path} zone=${zone} ...${here} />`}
+      ${here && html`<${Difference} key=${here.version.id + here.path} zone=${zone} path=${here.path} of=${{ commit: here.version.id }} />`}
     </div>`}
   <//>`;
-}
-
-/** Files that are compared by rows and cells. */
-const SHEETS = ["csv", "tsv", "xlsx", "xlsm", "xlsb", "xls", "ods"];
-
-/** The rows of two tables beside each other, from a unified diff of rows with tabs; `null` where some are left out. @param {string} diff */
-function sideBySide(diff) {
-  /** @type {([string[], string[]]|null)[]} */
-  const rows = [];
-  let unpaired = 0;
-  for (const line of diff.split("\n")) {
-    const cells = line.slice(1).split("\t");
-    if (line.startsWith("-")) {
-      rows.push([cells, []]);
-      unpaired += 1;
-      continue;
-    }
-    const old = line.startsWith("+") && unpaired > 0 ? rows[rows.length - unpaired] : null;
-    unpaired = old ? unpaired - 1 : 0;
-    if (old) old[1] = cells;
-    else if (line.startsWith("+")) rows.push([[], cells]);
-    else if (line.startsWith("@@")) rows.push(null);
-    else if (line) rows.push([cells, cells]);
-  }
-  return rows.slice(1);
-}
-
-/** Both sides of a change of a table. */
-function Sheets({ zone, version, path }) {
-  const found = useRef(signal(/** @type {string|null} */ (null))).current;
-  useEffect(() => {
-    const given = { ...place(zone), path, version: `${version.id}^`, to_version: version.id };
-    attempt(() => call("shed_diff", given)).then((answer) => (found.value = answer?.diff ?? ""));
-  }, []);
-  if (found.value === null) return html`<p role="status">${word("loading")}</p>`;
-  const rows = sideBySide(found.value);
-  if (rows.length === 0) return html`<p>${word("no_difference")}</p>`;
-  const width = Math.max(...rows.flatMap((row) => row?.map((side) => side.length) ?? []));
-  const side = (/** @type {string[]} */ cells, /** @type {string[]} */ others) => [...Array(width).keys()]
-    .map((at) => html`<td class=${cells[at] === others[at] ? "" : "differs"}>${cells[at]}</td>`);
-  return html`<div class="difference scroll" role="region" tabindex="0" aria-label=${path}><table class="beside">
-    <thead><tr><th scope="colgroup" colspan=${width}>${word("before")}</th><th scope="colgroup" colspan=${width}>${word("after")}</th></tr></thead>
-    ${rows.map((row) => html`<tr>${row ? [...side(row[0], row[1]), ...side(row[1], row[0])] : html`<td colspan=${2 * width}>…</td>`}</tr>`)}
-  </table></div>`;
-}
-
-/** Both sides of a change. */
-function Difference({ zone, version, path }) {
-  const isRead = isDocument(path) || extension(path) === "pdf";
-  const kind = version.files.find((/** @type {{path: string}} */ file) => file.path === path)?.kind;
-  if (kind === "M" && SHEETS.includes(extension(path))) return html`<${Sheets} zone=${zone} version=${version} path=${path} />`;
-  if (kind !== "M" && isRead) return html`<p>${word(kind === "A" ? "did_created" : "did_deleted")}</p>`;
-  const fill = (/** @type {HTMLElement|null} */ element) => {
-    if (!element || element.shadowRoot || element.firstChild) return;
-    attempt(async () => {
-      if (isRead) {
-        const given = { ...place(zone), path, version: `${version.id}^`, to_version: version.id };
-        element.textContent = (await call("shed_diff", given)).diff || word("no_difference");
-        return;
-      }
-      const [before, after] = await Promise.all([
-        contentOf(zone, `${version.id}^`, path), contentOf(zone, version.id, path),
-      ]);
-      await showDifference(element, path, before, after);
-    });
-  };
-  if (isRead) return html`<div class="difference"><pre class="extracted" ref=${fill} tabindex="0" aria-label=${path}></pre></div>`;
-  return html`<div class="difference">
-    <p class="sides"><span>${word("before")}</span><span>${word("after")}</span></p>
-    <div class="sides-content" ref=${fill} role="region" tabindex="0" aria-label=${path}></div>
-  </div>`;
 }
