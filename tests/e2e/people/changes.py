@@ -109,12 +109,43 @@ def _one_file(here: World) -> None:
 
 
 def undone(world: World) -> None:
-    """A person's own changes on the page are undone at once: a rename, a move, an upload and a save."""
+    """A person's own changes on the page are undone at once: what is new, a rename, a move, an upload and a save."""
     with world.another(api_keys="") as here:
         page = here.page
         for name in ("a.txt", "b.txt"):
             here.store("storage", f"work/{name}", name.encode())
         here.store("storage", "work/sub/s.txt", b"s")
+        for zone in ("storage", "documents"):
+            here.open(zone)
+            page.click("button", "New folder")
+            page.write("textbox", "Name", "made")
+            page.keys("ENTER")
+            here.row("made")
+            page.click("button", "Undo")
+            page.gone("checkbox", "Select made")
+            here.dismiss()
+            page.click("button", "More actions")
+            page.click("menuitem", "New text file")
+            page.write("textbox", "Name", "made.md")
+            page.keys("ENTER")
+            page.see("dialog", "made.md")
+            page.see("button", "Undo")
+            here.settle()
+            is_above = """
+                const note = document.querySelector('.preview .note'), { x, y } = note.getBoundingClientRect();
+                return note.contains(document.elementFromPoint(x + 20, y + 20));
+            """
+            check.that("the note lies over the file", here.script(is_above))
+            page.click("button", "Undo")
+            page.gone("dialog", "made.md")
+            check.equal("it is gone", here.content(zone, "made.md"), None)
+            here.dismiss()
+            here.drop("sent.txt", b"sent")
+            page.click("button", "Undo")
+            page.gone("checkbox", "Select sent.txt")
+            page.click("button", "Redo")
+            here.row("sent.txt")
+            here.dismiss()
         here.open("storage/work")
         here.menu("a.txt", "Rename")
         page.write("textbox", "Name", "c.txt")

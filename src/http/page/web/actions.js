@@ -105,10 +105,11 @@ async function change(work) {
 
 /**
  * The way back from what was done under this name, for a note.
- * @param {import("./api.js").Zone} zone in which somebody acted @param {boolean} can whether there is one
+ * @param {{action?: string}} zone in which somebody acted @param {boolean} can whether there is one
+ * @param {() => Promise<void>} refresh shows what there is then
  */
-export function undoOf({ action }, can = true) {
-  return can && action ? { label: word("undo"), run: () => undo(`answer=person-${action}`, reload) } : undefined;
+export function undoOf({ action }, can = true, refresh = reload) {
+  return can && action ? { label: word("undo"), run: () => undo(`answer=person-${action}`, refresh) } : undefined;
 }
 
 /**
@@ -132,22 +133,31 @@ export async function undo(which, refresh) {
 export async function newFolder() {
   const name = await askText({ title: word("new_folder"), label: word("name"), action: word("create") });
   if (!name) return;
-  const path = join(location.value.path, name);
-  const made = await change(() => execute("mkdir", ["--", path], location.value));
-  if (made) selection.value = new Set([name]);
+  const zone = acting(location.value);
+  const path = join(zone.path, name);
+  const made = await change(() => execute("mkdir", ["--", path], zone));
+  if (!made) return;
+  selection.value = new Set([name]);
+  tell(word("created"), { action: isVersioned.value ? { label: word("undo"), run: () => removeEmpty(zone, path) } : undoOf(zone) });
+}
+
+/** Removes a folder that was just made: a history has none without files. @param {import("./api.js").Zone} zone @param {string} path */
+async function removeEmpty(zone, path) {
+  if (await change(() => execute("rmdir", ["--", path], zone))) tell(word("undone"));
 }
 
 export async function newFile() {
   const given = await askText({ title: word("new_file"), label: word("name"), hint: word("new_file_hint"), action: word("create") });
   if (!given) return;
   const name = given.includes(".") ? given : `${given}.md`;
-  const { path } = location.value;
   if (listing.value.entries.some((entry) => entry.name === name)) {
     return tell(word("exists", name), { kind: "error" });
   }
-  const made = await change(() =>
-    call("shed_create_file", { ...place(location.value), path: join(path, name), content: "" }));
-  if (made) go({ path, open: name });
+  const zone = acting(location.value);
+  const made = await change(() => call("shed_create_file", { ...place(zone), path: join(zone.path, name), content: "" }));
+  if (!made) return;
+  go({ path: zone.path, open: name });
+  tell(word("created"), { action: undoOf(zone) });
 }
 
 /** @param {Entry} entry */

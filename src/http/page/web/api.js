@@ -64,7 +64,7 @@ export function endLease(zone, path, token) {
   fetch(`page/lease/end?${query(zone, { path })}`, { method: "POST", headers, keepalive: true }).catch(() => {});
 }
 
-/** A place in which a person does something that can be taken back as one. @template {Zone} Z @param {Z} zone @returns {Z & {action: string}} */
+/** A place in which a person does something that can be taken back as one. @template {object} Z @param {Z} zone @returns {Z & {action: string}} */
 export function acting(zone) {
   return { ...zone, action: [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, "0")).join("") };
 }
@@ -80,9 +80,9 @@ export async function read(name, query = {}) {
   return response.json();
 }
 
-/** Sends something to an address of the page and gives the data of the answer. @param {string} name @param {object} given */
-export async function send(name, given) {
-  return post(`page/${name}`, given);
+/** Sends something to an address of the page, as part of what a person does, and gives the data of the answer. @param {string} name @param {object} given @param {string} [action] */
+export async function send(name, given, action) {
+  return post(`page/${name}`, given, named(action));
 }
 
 /** Reads what only administrators see. @param {string} name */

@@ -1,7 +1,8 @@
 // The bin: deleted entries that can be brought back.
 
 import { html, useEffect } from "./lib/core.js";
-import { read, send } from "./api.js";
+import { undoOf } from "./actions.js";
+import { acting, read, send } from "./api.js";
 import { ask } from "./dialog.js";
 import { base, byDay, clock, day, parent, size } from "./format.js";
 import { EntryIcon, Icon } from "./icons.js";
@@ -24,11 +25,11 @@ async function reloadBin() {
 /** Returns the name of these entries in a sentence. @param {Deleted[]} entries */
 const named = (entries) => (entries.length === 1 ? `“${base(entries[0].path)}”` : `${entries.length} ${word("items")}`);
 
-/** Does something with each; what fails is told, and the others go on. @param {Deleted[]} entries @param {string} action */
-async function each(entries, action) {
+/** Does something with each; what fails is told, and the others go on. @param {Deleted[]} entries @param {string} what @param {string} [action] */
+async function each(entries, what, action) {
   const done = [];
   for (const entry of entries) {
-    if (await attempt(() => send(`bin/${action}?id=${entry.id}`, {}))) done.push(entry);
+    if (await attempt(() => send(`bin/${what}?id=${entry.id}`, {}, action))) done.push(entry);
   }
   await reloadBin();
   return done;
@@ -36,8 +37,10 @@ async function each(entries, action) {
 
 /** @param {Deleted[]} entries */
 async function bringBack(entries) {
-  const back = await each(entries, "restore");
-  if (back.length > 0) tell(word(back.length === 1 ? "brought_back" : "brought_back_many", named(back)));
+  const acted = acting({});
+  const back = await each(entries, "restore", acted.action);
+  const text = word(back.length === 1 ? "brought_back" : "brought_back_many", named(back));
+  if (back.length > 0) tell(text, { action: undoOf(acted, true, reloadBin) });
 }
 
 /** @param {Deleted[]|undefined} entries everything, without any */

@@ -17,8 +17,11 @@ export function Notes({ layer }) {
   const isHere = layer === topLayer();
   const all = isHere ? notes.value : [];
   useEffect(() => {
-    element.current?.hidePopover();
-    if (all.length > 0) element.current?.showPopover();
+    // A dialog around it opens after this, and would lie over what was shown before.
+    queueMicrotask(() => {
+      element.current?.hidePopover();
+      if (all.length > 0) element.current?.showPopover();
+    });
   }, [notes.value, isHere]);
   return html`<div class="notes" role="status" aria-live="polite" aria-label=${word("notices")} popover="manual" ref=${element}>
     ${all.map(({ id, text, kind, action }) => html`<div class=${kind ? `note note-${kind}` : "note"} key=${id}>

@@ -120,14 +120,21 @@ async function send(transfer, to, files, overwrite) {
       for (const { name, path } of stored.filter(({ renamed }) => renamed)) tell(word("nearest", base(name), base(path)));
     }
     update(transfer, { state: "uploaded", sent: transfer.bytes });
-    const isLast = !transfers.value.some((other) => other.to === to && UNFINISHED.includes(other.state));
-    if (overwrite && isLast) tell(word("replaced"), { action: undoOf(to, to.keepsReplaced) });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     if (error.code === "ABORTED") return update(transfer, { state: "skipped" });
     update(transfer, { state: "failed", why: error.message });
     tell(error.message, { kind: "error" });
+  } finally {
+    tellStored(to, overwrite);
   }
+}
+
+/** Tells that files are there, after the last of those that came together. @param {any} to @param {boolean} overwrite */
+function tellStored(to, overwrite) {
+  const states = transfers.value.filter((one) => one.to === to).map(({ state }) => state);
+  if (!states.includes("uploaded") || states.some((state) => UNFINISHED.includes(state))) return;
+  tell(word(overwrite ? "replaced" : "uploaded"), { action: undoOf(to, !overwrite || to.keepsReplaced) });
 }
 
 /** Returns `true` if a person has paused it or given it up. @param {Transfer} transfer */
