@@ -10,6 +10,7 @@ use git2::{MergeFileInput, ObjectType, Oid, Repository, Tree};
 use super::commit_range::{FileDelta, changed_files};
 use super::content::{FileBlob, zone_path};
 use super::damage::Remedy;
+use super::handle::ignore_the_host;
 use super::tree::TreeFiles;
 use super::{CommitRange, History, PreparedContent, Result, object};
 use fileshed_storage::Staging;
@@ -465,6 +466,8 @@ pub fn merge_texts(base: &[u8], one: &[u8], other: &[u8]) -> Option<Vec<u8>> {
     if [base, one, other].iter().any(|text| text.contains(&0)) {
         return None;
     }
+    // Of all functions of libgit2 this one alone does not set it up.
+    ignore_the_host();
     let input = |content| {
         let mut input = MergeFileInput::new();
         input.content(content);

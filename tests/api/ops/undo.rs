@@ -9,7 +9,7 @@ mod model;
 use crate::ops::diff::{NEW, OLD};
 use crate::ops::stage::{Provoked, content, done, file, place, ran, small};
 use fileshed_test_support::on_disk::tree;
-use fileshed_test_support::{Client, TestApp};
+use fileshed_test_support::{Client, Server, TestApp};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("INVALID_ZONE", |stage| {
@@ -453,6 +453,20 @@ fn of_an_older_change_one_path_comes_back() {
         let other = json!({"path": format!("{zone}/c.md"), "change": older["change"]});
         ada.call("shed_undo", &other).refused(404, "FILE_NOT_FOUND");
     }
+}
+
+/// No call before it sets up libgit2.
+#[test]
+fn later_edits_stay_also_in_the_first_call_that_merges() {
+    let server = Server::start();
+    let ada = server.client();
+    file(&ada, "storage", "a.md", "one\n\n\n\ntwo\n");
+    file(&ada, "storage", "a.md", "ONE\n\n\n\ntwo\n");
+    let listed = done(&ada, "shed_history", &json!({}));
+    file(&ada, "storage", "a.md", "ONE\n\n\n\nTWO\n");
+    let number = &listed["changes"][0]["change"];
+    undone(&ada, &json!({"change": number}));
+    assert_eq!(content(&ada, "storage", "a.md"), "one\n\n\n\nTWO\n");
 }
 
 #[test]
