@@ -644,7 +644,7 @@ fn calls_in_a_large_zone_take_the_space_of_what_they_write_alone() {
     file(&client, "storage", "d/2", &"y".repeat(4096));
     ran(&client, "storage", "cp", &["d/2", "d/3"]);
     delete(&client, "storage", "d/4");
-    // What was written over is in the bin.
+    // The files that were written over are in the bin.
     assert_eq!(bytes(&place), before + 2 * 4096);
 }
 
