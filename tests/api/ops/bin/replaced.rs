@@ -55,7 +55,7 @@ fn assert_all_move_into_the_bin(app: &TestApp, client: &Client<'_>, ways: &[Way<
     let home = app.data().join("shared");
     for (way, name, replace) in ways {
         let path = format!("{}/{name}", way.replace(' ', "-"));
-        if name.ends_with(".zip") {
+        if *way == "zip" {
             file(client, "storage", "packed", "old\n");
             let zip = json!({"zone": "storage", "src": "packed", "dest": path});
             done(client, "shed_zip", &zip);
