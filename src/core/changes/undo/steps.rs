@@ -169,7 +169,7 @@ impl<'p> UndoPlan<'p> {
                 continue;
             }
             if let Some((way, seen)) = self.way(row, step)? {
-                let way = self.unless_locked(way)?;
+                let way = self.unless_stopped(way)?;
                 if let Way::Rename(path, back, _) = &way {
                     self.settle_inside(row, path.as_str(), back.as_str());
                 }
@@ -456,24 +456,30 @@ impl<'p> UndoPlan<'p> {
         there.size() >= after && (is_same || self.shortened.contains(path.as_str()))
     }
 
-    /// Returns a way; its path stays as it is if it is locked.
-    fn unless_locked(&mut self, way: Way) -> Result<Way, Error> {
-        let mut stays = false;
+    /// Returns a way; its path stays as it is if it is locked, or would be too large.
+    fn unless_stopped(&mut self, way: Way) -> Result<Way, Error> {
+        let largest = self.zone.store.settings.largest_file();
+        let mut stays = match &way {
+            Way::Rewrite(_, content, _) if content.len() as u64 > largest => {
+                Some(KeptReason::NoRoom)
+            }
+            _ => None,
+        };
         for place in way.places().filter(|_| self.has_locks) {
             match crate::check_lock(self.zone, place) {
-                Err(error) if error.code() == Code::FileLocked => stays = true,
+                Err(error) if error.code() == Code::FileLocked => stays = Some(KeptReason::Locked),
                 checked => checked?,
             }
         }
-        if !stays {
+        let Some(reason) = stays else {
             return Ok(way);
-        }
+        };
         for path in way.places() {
             self.settled.remove(path.as_str());
             self.shortened.remove(path.as_str());
             self.merged.remove(path.as_str());
         }
-        Ok(Way::Stay(way.outcome().0, KeptReason::Locked))
+        Ok(Way::Stay(way.outcome().0, reason))
     }
 
     fn in_bin(&self, id: Option<&str>) -> Option<BinRow> {

@@ -96,6 +96,9 @@ fn a_file_that_would_be_too_large_stays() {
         "a.md",
         &format!("middle\n{last}"),
     );
+    ada.call("shed_undo", &json!({"answer": "answer"}))
+        .refused(409, "FILE_EXISTS");
+    assert_eq!(content(&ada, "storage", "b.md"), "new\n");
     let part = json!({"answer": "answer", "partial": true});
     let data = done(&ada, "shed_undo", &part);
     assert_eq!(named(&data["kept"]), ["storage/a.md"], "{data}");
