@@ -10,6 +10,7 @@ mod overlay;
 mod steps;
 mod way;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
 use fileshed_history::CommitReader;
@@ -22,6 +23,7 @@ use fileshed_zones::zone::{Zone, ZonePath, expect_write_scope};
 use serde_json::{Value, json};
 
 use self::carry_out::ChangeWays;
+use self::overlay::Exchange;
 pub use crate::judge::{change_in, range};
 
 /// The operation, for history and logs.
@@ -177,9 +179,9 @@ pub fn undo(
         before = changes.last().map(|row| row.number);
         let answer = changes[0].change.answer.clone();
         let zones = by_zone(store, caller, changes, &id)?;
-        let mut judged = Vec::new();
+        let (mut judged, mut exchange) = (Vec::new(), Exchange::default());
         for zone in zones {
-            let ways = zone.judge(store, only)?;
+            let ways = zone.judge(store, only, &mut exchange)?;
             judged.push((zone, ways));
         }
         let paths = judged.iter().flat_map(|(_, (paths, _))| paths.clone());
@@ -206,7 +208,7 @@ pub fn undo(
         for (zone, (_, mut ways)) in zones {
             // Files that another zone sent back are judged where they are now.
             if has_sent {
-                (_, ways) = zone.judge(store, only)?;
+                (_, ways) = zone.judge(store, only, &mut Exchange::default())?;
             }
             has_sent |= ways.iter().any(ChangeWays::sends_back);
             match zone.take_back(store, only, &ways, options) {
@@ -406,6 +408,9 @@ fn by_zone(
         let is_one = of_zone.zone.is_versioned();
         of_zone.caller.undoes = is_one.then(|| numbers.collect::<Vec<_>>().join(","));
     }
+    // The zone of the last change first: what moves between zones is where the next one expects it.
+    let last = |of_zone: &ZoneChanges| of_zone.changes.iter().map(|row| row.number).max();
+    zones.sort_by_key(|of_zone| Reverse(last(of_zone)));
     Ok(zones)
 }
 
@@ -423,6 +428,7 @@ impl ZoneChanges {
         &self,
         store: &Store,
         only: Option<&ZonePath>,
+        exchange: &mut Exchange,
     ) -> Result<(Vec<UndonePath>, Vec<ChangeWays>), Error> {
         let Some(zone) = self.open(store)? else {
             return Ok((vec![self.as_it_is(KeptReason::Left)], Vec::new()));
@@ -431,7 +437,7 @@ impl ZoneChanges {
             zone.expect_writable()?;
             return Ok((commits::judge(&zone, &self.changes, only)?, Vec::new()));
         }
-        let ways = steps::judge(&zone, &self.changes, only)?;
+        let ways = steps::judge(&zone, &self.changes, only, exchange)?;
         let outcomes = ways.iter().flat_map(|ways| ways.outcomes(&zone));
         Ok((outcomes.collect(), ways))
     }

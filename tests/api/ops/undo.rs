@@ -7,7 +7,7 @@ mod documents;
 mod model;
 
 use crate::ops::diff::{NEW, OLD};
-use crate::ops::stage::{Provoked, content, done, file, place, ran, small};
+use crate::ops::stage::{Provoked, content, done, file, place, ran, small, upload};
 use fileshed_test_support::on_disk::tree;
 use fileshed_test_support::{Client, Server, TestApp};
 
@@ -1403,4 +1403,25 @@ fn an_addition_of_others_to_a_file_that_was_renamed_stays() {
         &json!({"answer": "answer", "partial": true}),
     );
     assert_eq!(content(&ada, "storage", "f.txt"), "new\ntheirs\n");
+}
+
+#[test]
+fn an_undo_of_a_file_that_came_and_was_moved_on_is_undone() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    upload(&ada, "b.md", "b\n");
+    let answer = writes(&ada, "answer");
+    let copy = json!({"from": "uploads/b.md", "to": "storage/a.md", "move": true});
+    done(&answer, "shed_copy", &copy);
+    ran(&answer, "storage", "mkdir", &["x"]);
+    ran(&answer, "storage", "mv", &["a.md", "x/a.md"]);
+    let mut undo = json!({"answer": "answer"});
+    for _ in 0..2 {
+        let undone = done(&ada, "shed_undo", &undo);
+        assert!(missing(&ada, "storage", "x/a.md"));
+        assert_eq!(content(&ada, "uploads", "b.md"), "b\n");
+        let again = done(&ada, "shed_undo", &json!({"answer": undone["undo"]}));
+        assert_eq!(content(&ada, "storage", "x/a.md"), "b\n");
+        undo = json!({"answer": again["undo"]});
+    }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use fileshed_registry::BIN;
 use fileshed_storage::{ContentState, Entry, Kind, Root};
-use fileshed_types::Error;
 use fileshed_types::zone::is_below;
+use fileshed_types::{Error, ZoneName};
 use fileshed_zones::zone::{Zone, ZonePath};
 
 use super::way::Way;
@@ -33,6 +33,8 @@ enum Source {
     Bin(ZonePath),
     /// The zone, at this path.
     Zone(ZonePath),
+    /// Another zone, at this path.
+    Elsewhere(Arc<Root>, ZonePath),
 }
 
 impl Source {
@@ -43,6 +45,7 @@ impl Source {
             Self::Nowhere => Self::Nowhere,
             Self::Bin(path) => Self::Bin(join(path)),
             Self::Zone(path) => Self::Zone(join(path)),
+            Self::Elsewhere(root, path) => Self::Elsewhere(Arc::clone(root), join(path)),
         }
     }
 }
@@ -56,6 +59,44 @@ pub(super) enum Edit {
     Text(Arc<[u8]>),
     /// It lost these bytes, the last ones first.
     Cut(Vec<Range<u64>>),
+}
+
+/// A zone, and the conversation whose uploads it has.
+type OtherZone = (ZoneName, String);
+
+/// The effects of the undo of some zones on the others.
+#[derive(Default)]
+pub(super) struct Exchange {
+    pub(super) sent: Vec<SentEntry>,
+    /// Paths where nothing will be.
+    pub(super) freed: Vec<(OtherZone, ZonePath)>,
+}
+
+impl Exchange {
+    /// Returns `true` if nothing will be at a path of a zone.
+    pub(super) fn has_freed(&self, zone: &Zone<'_>, path: &ZonePath) -> bool {
+        let mut freed = self.freed.iter();
+        freed.any(|(other, freed)| freed == path && is_it(other, zone))
+    }
+}
+
+fn is_it((name, chat): &OtherZone, zone: &Zone<'_>) -> bool {
+    *name == zone.name && (*name != ZoneName::Uploads || *chat == zone.caller.chat.as_str())
+}
+
+/// Something that the undo of one zone sends to another one.
+pub(super) struct SentEntry {
+    to: OtherZone,
+    path: ZonePath,
+    source: Source,
+    edit: Edit,
+}
+
+impl SentEntry {
+    /// Returns `true` if it is sent to a zone.
+    pub(super) fn is_for(&self, zone: &Zone<'_>) -> bool {
+        is_it(&self.to, zone)
+    }
 }
 
 /// Something that will be at a path.
@@ -161,6 +202,7 @@ impl<'o> Overlay<'o> {
             Source::Nowhere => None,
             Source::Bin(path) => Some((self.bin.as_ref()?, path)),
             Source::Zone(path) => Some((&self.zone.data, path)),
+            Source::Elsewhere(root, path) => Some((root, path)),
         }
     }
 
@@ -195,7 +237,7 @@ impl<'o> Overlay<'o> {
     pub(super) fn source(&self, path: &ZonePath) -> Option<ZonePath> {
         match self.resolve(path).0 {
             Source::Zone(source) => Some(source),
-            Source::Nowhere | Source::Bin(_) => None,
+            Source::Nowhere | Source::Bin(_) | Source::Elsewhere(..) => None,
         }
     }
 
@@ -241,6 +283,29 @@ impl<'o> Overlay<'o> {
             Ok(!has_later)
         })?;
         Ok(has_later)
+    }
+
+    /// Returns what a way sends to another zone.
+    pub(super) fn sent(&self, way: &Way) -> Result<Option<SentEntry>, Error> {
+        let Way::Send(path, _, zone, back, chat) = way else {
+            return Ok(None);
+        };
+        let (source, edit) = self.resolve(path);
+        let Some((root, path)) = self.on_disk(&source) else {
+            return Ok(None);
+        };
+        let source = Source::Elsewhere(Arc::new(root.try_clone()?), path.clone());
+        Ok(Some(SentEntry {
+            to: (*zone, chat.clone()),
+            path: back.clone(),
+            source,
+            edit,
+        }))
+    }
+
+    /// Enters what another zone sends.
+    pub(super) fn receive(&mut self, sent: &SentEntry) {
+        self.leave(&sent.path, (sent.source.clone(), sent.edit.clone()));
     }
 
     /// Enters what a way leaves.

@@ -12,20 +12,37 @@ use fileshed_zones::zone::{Zone, ZonePath};
 use sha2::Digest as _;
 
 use super::carry_out::ChangeWays;
-use super::overlay::{ExpectedEntry, Overlay, below};
+use super::overlay::{Exchange, ExpectedEntry, Overlay, below};
 use super::way::{Way, back_to};
 use super::{KeptReason, MOST};
 use crate::webdav;
 
-/// Finds the ways back from the changes, the last one first.
+/// Finds the ways back from the changes, the last one first. `exchange` has the effects of other zones, and gets
+/// those of this one.
 pub(super) fn judge(
     zone: &Zone<'_>,
     changes: &[ListedChange],
     only: Option<&ZonePath>,
+    exchange: &mut Exchange,
 ) -> Result<Vec<ChangeWays>, Error> {
     let mut plan = UndoPlan::of(zone, changes)?;
+    for sent in exchange.sent.iter().filter(|sent| sent.is_for(zone)) {
+        plan.overlay.receive(sent);
+    }
+    plan.exchange = std::mem::take(exchange);
     let ways = changes.iter().map(|row| plan.judge(row, only));
-    ways.collect()
+    let ways = ways.collect::<Result<Vec<ChangeWays>, Error>>()?;
+    let chat = zone.caller.chat.as_str();
+    for (_, way, _) in ways.iter().flat_map(|change| &change.ways) {
+        for path in way.places() {
+            if plan.overlay.at(path)?.is_none() {
+                let freed = ((zone.name, chat.to_owned()), path.clone());
+                plan.exchange.freed.push(freed);
+            }
+        }
+    }
+    *exchange = plan.exchange;
+    Ok(ways)
 }
 
 /// Knowledge about the zone while steps are judged.
@@ -33,6 +50,7 @@ struct UndoPlan<'p> {
     zone: &'p Zone<'p>,
     /// The zone after the ways that were found.
     overlay: Overlay<'p>,
+    exchange: Exchange,
     /// Entries of the bin that the steps put there, by id.
     in_bin: HashMap<String, BinRow>,
     /// `true` if something in the zone is locked.
@@ -143,6 +161,7 @@ impl<'p> UndoPlan<'p> {
         Ok(Self {
             zone,
             overlay: Overlay::over(zone)?,
+            exchange: Exchange::default(),
             in_bin: kept.into_iter().map(|row| (row.id.clone(), row)).collect(),
             has_locks: webdav::has_locks(zone)?,
             merging: 0,
@@ -173,6 +192,7 @@ impl<'p> UndoPlan<'p> {
                 if let Way::Rename(path, back, _) = &way {
                     self.settle_inside(row, path.as_str(), back.as_str());
                 }
+                self.exchange.sent.extend(self.overlay.sent(&way)?);
                 self.overlay.take(&way);
                 ways.push((at, way, seen));
             }
@@ -348,7 +368,8 @@ impl<'p> UndoPlan<'p> {
                 let (zone, from) = (ZoneName::parse(zone)?, ZonePath::found(from.clone()));
                 let caller = back_to(self.zone, zone, chat);
                 let source = self.zone.store.zone_as_it_is(&caller, zone)?;
-                if source.data.existing_entry(&from)?.is_some() {
+                let is_freed = self.exchange.has_freed(&source, &from);
+                if !is_freed && source.data.existing_entry(&from)?.is_some() {
                     return stay(KeptReason::Taken);
                 }
                 Way::Send(path.clone(), *existing, zone, from, chat.clone())

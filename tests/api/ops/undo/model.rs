@@ -165,6 +165,12 @@ fn call(rng: &mut Rng, number: u64, usual: &'static str) -> (&'static str, Value
                 .to_owned();
             ("shed_sqlite", with(json!({"path": "x/a.db", "query": sql})))
         }
+        10 if rng.below(2) == 0 => {
+            let to = PLACES[rng.below(3) as usize];
+            let copy = json!({"from": format!("uploads/{one}"), "to": format!("{to}/{other}"),
+                "move": true, "overwrite": rng.below(2) == 0});
+            ("shed_copy", copy)
+        }
         10 => ("shed_delete", json!({"zone": "uploads", "path": one})),
         _ => {
             let (cmd, args) = match rng.below(3) {
