@@ -61,6 +61,14 @@ struct PathChange {
     other: Option<ZonePath>,
 }
 
+impl PathChange {
+    /// Returns `true` if it is at one of these paths, or if the other name of its file is.
+    fn is_of(&self, paths: &[ZonePath]) -> bool {
+        let other = self.other.as_ref();
+        paths.contains(&self.path) || other.is_some_and(|other| paths.contains(other))
+    }
+}
+
 impl Reversal {
     /// Returns each path that changes, with what becomes of it.
     pub fn paths(&self) -> impl Iterator<Item = (&ZonePath, Reversed)> {
@@ -126,17 +134,16 @@ impl History {
         second: i64,
         staging: &Staging,
     ) -> Result<(Vec<PreparedContent>, Vec<ZonePath>)> {
-        let (mut contents, mut lost) = (Vec::new(), Vec::new());
+        let (mut contents, mut lost) = (Vec::new(), self.lost_renames(reversal));
         let replaced = staging.private_directory()?;
         let is_older = |directory: &ZonePath| {
             let there = self.there(directory).ok().flatten();
             let born = there.and_then(|there| there.born());
             born.is_some_and(|(born, _)| born < second)
         };
-        let (back, gone): (Vec<_>, Vec<_>) = reversal
-            .changes
-            .iter()
-            .partition(|change| change.then.is_some());
+        let changes = reversal.changes.iter();
+        let changes = changes.filter(|change| !change.is_of(&lost));
+        let (back, gone): (Vec<_>, Vec<_>) = changes.partition(|change| change.then.is_some());
         for change in gone {
             self.take_away(&change.path, staging)?;
             self.take_away_empty(change.path.parent(), is_older, staging)?;
@@ -164,6 +171,18 @@ impl History {
         }
         replaced.remove(staging)?;
         Ok((contents, lost))
+    }
+
+    /// Returns the files that would get their former names back, and whose content the repository has lost: each
+    /// would be at neither path.
+    fn lost_renames(&self, reversal: &Reversal) -> Vec<ZonePath> {
+        let is_lost = |(id, _)| object::copy_content(&self.repository, id, |_| Ok(())).is_err();
+        let renamed = reversal
+            .changes
+            .iter()
+            .filter(|change| change.other.is_some());
+        let lost = renamed.filter(|change| change.then.is_some_and(is_lost));
+        lost.map(|change| change.path.clone()).collect()
     }
 }
 

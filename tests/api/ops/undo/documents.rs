@@ -255,6 +255,28 @@ fn a_former_content_that_the_disk_lost_is_named_and_nothing_is_done() {
 }
 
 #[test]
+fn a_renamed_file_stays_if_the_disk_lost_its_content() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&ada, "documents", "a.md", "text\n");
+    file(&writes(&ada, "answer"), "documents", "c.md", "c\n");
+    done(
+        &writes(&ada, "answer"),
+        "shed_rename",
+        &rename("a.md", "b.md"),
+    );
+    let id = output(&ada, "documents", "git", &["rev-parse", "HEAD:b.md"]);
+    std::fs::remove_file(object(&repository(&server, "ada"), &id)).expect("removed");
+    let mut undo = json!({"answer": "answer"});
+    ada.call("shed_undo", &undo).refused(404, "FILE_NOT_FOUND");
+    undo["partial"] = true.into();
+    let data = done(&ada, "shed_undo", &undo);
+    assert_eq!(data["kept"], json!(["documents/a.md was not kept"]));
+    assert_eq!(content(&ada, "documents", "b.md"), "text\n");
+    assert!(missing(&ada, "documents", "c.md"));
+}
+
+#[test]
 fn a_change_whose_commit_the_disk_lost_is_told_as_not_kept() {
     let server = small().app();
     let ada = server.as_user("ada").chat("one");
