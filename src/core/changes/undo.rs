@@ -303,15 +303,15 @@ fn chosen(
         return Err(match what {
             Undoing::Path(zone, path, _) => {
                 let group = zone.group().map(|group| group.name.as_str());
-                let (zone, whole) = (zone.name, ".");
-                let zone = ZoneAddress {
-                    zone,
+                let whole = ZoneAddress {
+                    zone: zone.name,
                     group,
-                    path: whole,
+                    path: ".",
+                };
+                UndoError::NoPath {
+                    zone: whole.to_string(),
+                    path: path.clone(),
                 }
-                .to_string();
-                let path = path.clone();
-                UndoError::NoPath { zone, path }
             }
             _ => UndoError::Nothing,
         }

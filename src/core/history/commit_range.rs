@@ -26,7 +26,8 @@ impl CommitRange {
 
     /// Returns the last commit.
     fn after<'r>(&self, repository: &'r Repository) -> Result<Commit<'r>> {
-        commit(repository, &self.commit)
+        let id = Oid::from_str(&self.commit).map_err(HistoryError::git("read"))?;
+        object::commit(repository, id)
     }
 
     /// Returns the commit before; `None` if the last commit is the first one of the history. Fails if one of
@@ -104,11 +105,6 @@ pub(super) fn changed_files(
         })
     });
     Ok(files.collect())
-}
-
-fn commit<'r>(repository: &'r Repository, id: &str) -> Result<Commit<'r>> {
-    let found = Oid::from_str(id).and_then(|id| repository.find_commit(id));
-    found.map_err(HistoryError::git("read"))
 }
 
 /// A repository that is opened to look at commits. Changes nothing in it.

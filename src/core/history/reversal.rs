@@ -62,10 +62,9 @@ struct PathChange {
 }
 
 impl PathChange {
-    /// Returns `true` if it is at one of these paths, or if the other name of its file is.
-    fn is_of(&self, paths: &[ZonePath]) -> bool {
-        let other = self.other.as_ref();
-        paths.contains(&self.path) || other.is_some_and(|other| paths.contains(other))
+    /// Returns `true` if `is_meant` does for its path, or for the other name of its file.
+    fn is_of(&self, is_meant: impl Fn(&ZonePath) -> bool) -> bool {
+        is_meant(&self.path) || self.other.as_ref().is_some_and(is_meant)
     }
 }
 
@@ -85,10 +84,7 @@ impl Reversal {
     /// Leaves files as they are at the paths for which `stays` returns `true`, and those that would get their
     /// names back from there or to there.
     pub fn leave_out(&mut self, stays: impl Fn(&ZonePath) -> bool) {
-        self.changes.retain(|change| {
-            let other = change.other.as_ref();
-            !stays(&change.path) && !other.is_some_and(&stays)
-        });
+        self.changes.retain(|change| !change.is_of(&stays));
     }
 
     /// Returns the way back from this one.
@@ -142,7 +138,7 @@ impl History {
             born.is_some_and(|(born, _)| born < second)
         };
         let changes = reversal.changes.iter();
-        let changes = changes.filter(|change| !change.is_of(&lost));
+        let changes = changes.filter(|change| !change.is_of(|path| lost.contains(path)));
         let (back, gone): (Vec<_>, Vec<_>) = changes.partition(|change| change.then.is_some());
         for change in gone {
             self.take_away(&change.path, staging)?;

@@ -57,15 +57,17 @@ impl Edits {
         let root = base
             .map(|base| object::tree(repository, base))
             .transpose()?;
+        let mut trees = TreeFiles::of(repository, root);
         let mut pending = self.by_directory();
         let mut written = 0;
         while let Some(((Reverse(depth), path), edits)) = pending.pop_first() {
-            let before = match &root {
-                Some(root) if !self.is_removed(&path) => subtree(repository, root, &path)?,
-                _ => None,
+            let before = if self.is_removed(&path) {
+                None
+            } else {
+                trees.directory(&path)?
             };
             let mut builder = repository
-                .treebuilder(before.as_ref())
+                .treebuilder(before)
                 .map_err(HistoryError::git("commit to"))?;
             edit(&mut builder, edits).map_err(HistoryError::git("commit to"))?;
             let mut id = None;
@@ -129,25 +131,6 @@ fn place(directory: &str) -> DirectoryKey {
 
 fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
-}
-
-/// Returns the tree of a directory below `root`, if there is one. A tree that is named and cannot be
-/// read is damage: without it the commit would lose everything beside its own changes.
-fn subtree<'r>(
-    repository: &'r Repository,
-    root: &Tree<'r>,
-    path: &str,
-) -> Result<Option<Tree<'r>>> {
-    let mut tree = root.clone();
-    for name in path.split('/').filter(|name| !name.is_empty()) {
-        let entry = tree.get_name(name);
-        let below = entry.filter(|entry| entry.kind() == Some(ObjectType::Tree));
-        let Some(id) = below.map(|below| below.id()) else {
-            return Ok(None);
-        };
-        tree = object::tree(repository, id)?;
-    }
-    Ok(Some(tree))
 }
 
 /// Changes the names of one directory.
@@ -218,7 +201,8 @@ impl<'r> TreeFiles<'r> {
         self.directories.get("").and_then(Option::as_ref)
     }
 
-    /// Returns the directory at a path.
+    /// Returns the directory at a path. One that is named and cannot be read is damage: without it a commit would
+    /// lose everything beside its own changes.
     fn directory(&mut self, path: &str) -> Result<Option<&Tree<'r>>> {
         if !self.directories.contains_key(path) {
             let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
