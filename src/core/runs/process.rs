@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::runs::Runs;
+use fileshed_registry::BIN;
 use fileshed_rules::commands;
 use fileshed_sandbox::egress::EgressGrant;
 use fileshed_sandbox::{
@@ -195,7 +196,8 @@ impl<'a> UsageMeter<'a> {
         if begun < self.next {
             return None;
         }
-        let usage = job.usage(self.device);
+        let bin = self.zone.tenant.root.location().join(BIN);
+        let usage = job.usage(self.device, &bin);
         let ending = if usage.memory > settings.exec_memory_limit_mb * MEBIBYTE {
             Some(ExitReason::ProcessOverMemory)
         } else if self.is_over(usage.unlinked, settings.temporary_space()) {

@@ -61,15 +61,16 @@ pub struct ProcessUsage {
     pub memory: u64,
 }
 
-/// Returns what the job with this first process takes, as for files on `device`.
-pub(crate) fn usage(first: i32, device: Option<u64>) -> ProcessUsage {
+/// Returns what the job with this first process takes, as for files on `device`; those below `bin` are out of
+/// its reach.
+pub(crate) fn usage(first: i32, device: Option<u64>, bin: &Path) -> ProcessUsage {
     let (mut found, mut memory) = (HashMap::new(), 0);
     for (_, process) in processes_of(&[first]) {
         memory = memory.max(memory_of(process).unwrap_or(0));
         let Some(device) = device else { continue };
         let descriptors = std::fs::read_dir(format!("/proc/{process}/fd"));
         for descriptor in descriptors.into_iter().flatten().flatten() {
-            found.extend(unlinked(&descriptor.path(), device));
+            found.extend(unlinked(&descriptor.path(), device, bin));
         }
     }
     let unlinked = found.values().sum();
@@ -88,12 +89,12 @@ fn memory_of(process: i32) -> Option<u64> {
 }
 
 /// The number of such a file, and what it takes.
-fn unlinked(descriptor: &Path, device: u64) -> Option<(u64, u64)> {
+fn unlinked(descriptor: &Path, device: u64, bin: &Path) -> Option<(u64, u64)> {
     // The text of the link is known without a look at the disk.
     let target = std::fs::read_link(descriptor).ok()?;
+    // The kernel says `/` of a file that was moved out of the mount it was opened in.
+    let is_out_of_reach = target == Path::new("/") || target.starts_with(bin);
     let target = target.as_os_str().as_encoded_bytes();
-    // The kernel's words for a file that was moved out of the mount it was opened in.
-    let is_out_of_reach = target == b"/";
     if !is_out_of_reach && !target.ends_with(b" (deleted)") {
         return None;
     }

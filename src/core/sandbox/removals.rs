@@ -1,6 +1,6 @@
 //! The server's own `rm`: it moves files to the bin if the server has one for them.
 //!
-//! The server's binary replaces `rm` among the programs of a shell. It sends its requests over a socket that
+//! A shell finds the server's binary as its `rm`. It sends its requests over a socket that
 //! only the processes of that shell have. A request names a file by an open directory and one name in it, so
 //! that no process can name a file out of its reach. All else is left to the real program: options that ask
 //! first, errors, files outside of the zone.
@@ -10,7 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, OFlags};
 use rustix::net::{SendFlags, Shutdown};
@@ -21,10 +21,13 @@ use super::message::{self, ReceivedMessage, pair};
 /// The program that it stands in for.
 pub const COMMAND: &str = "rm";
 
-/// Path of the real program in a mount namespace.
+/// Path of the real program in a mount namespace, where this one lies over it.
 pub const REAL: &str = "/etc/fileshed/rm";
 
-/// The place of the zone with a bin, as a shell finds it.
+/// Paths of the real program without one.
+const ON_HOST: [&str; 2] = ["/usr/bin/rm", "/bin/rm"];
+
+/// The place of the zone with a bin, as a shell with the tree finds it. Without the tree it is the home.
 pub const ZONE: &str = "/storage";
 
 /// The answer to a request, one byte.
@@ -229,11 +232,14 @@ pub fn remove() -> u8 {
     for at in kept.into_iter().rev() {
         arguments.remove(at);
     }
+    let mut places = [REAL].into_iter().chain(ON_HOST);
+    let real = places.find(|place| Path::new(place).exists());
+    let real = real.unwrap_or(REAL);
     #[expect(
         clippy::disallowed_methods,
         reason = "this process becomes the program that it stands in for"
     )]
-    let error = std::process::Command::new(REAL)
+    let error = std::process::Command::new(real)
         .arg0(COMMAND)
         .args(arguments)
         .exec();
@@ -264,8 +270,12 @@ fn ask(path: &[u8], removal: &Removal) -> Option<RemovalAnswer> {
         return None;
     }
     let answer = request(&directory, name).unwrap_or_else(|| {
-        let above = std::fs::canonicalize(OsStr::from_bytes(above));
-        if above.is_ok_and(|above| above.starts_with(Path::new(ZONE))) {
+        let zones = [Some(ZONE.into()), std::env::var_os("HOME")];
+        let mut zones = zones.into_iter().flatten();
+        let is_kept = |above: PathBuf| {
+            zones.any(|zone| std::fs::canonicalize(zone).is_ok_and(|zone| above.starts_with(zone)))
+        };
+        if std::fs::canonicalize(OsStr::from_bytes(above)).is_ok_and(is_kept) {
             RemovalAnswer::Failed
         } else {
             RemovalAnswer::Elsewhere

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -152,8 +153,8 @@ impl StartedJob<'_> {
 
     /// Returns what its processes take beside files that have a name, as for files on `device`.
     #[must_use]
-    pub fn usage(&self, device: Option<u64>) -> ProcessUsage {
-        let usage = |first| processes::usage(first, device);
+    pub fn usage(&self, device: Option<u64>, bin: &Path) -> ProcessUsage {
+        let usage = |first| processes::usage(first, device, bin);
         self.first.get().map(usage).unwrap_or_default()
     }
 

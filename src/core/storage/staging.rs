@@ -399,6 +399,12 @@ impl PrivateDirectory {
         rustix::fs::renameat(at, &*beside, at, name).map_err(fail)
     }
 
+    /// Creates a symbolic link to `target` in a directory in it.
+    pub fn link(&self, (directory, name): (&str, &str), target: &Path) -> Result<(), DiskError> {
+        let directory = self.root()?.subdirectory(directory)?;
+        rustix::fs::symlinkat(target, directory.handle(), name).map_err(DiskError::server)
+    }
+
     /// Creates a file with this content in it.
     pub fn furnish(&self, name: &str, content: &str) -> Result<(), DiskError> {
         self.receive(name, &mut content.as_bytes())

@@ -74,14 +74,10 @@ fn prompt(core: &Core) -> String {
         NetworkMode::Safe => "with downloads as the only network",
         NetworkMode::All => "with network",
     };
-    let kept = if core.admin.has_namespaces() {
-        "rm can be undone; what other commands overwrite or delete cannot."
-    } else {
-        "what commands overwrite or delete cannot be undone."
-    };
     text = format!(
         "{text}\nCommands run confined to these directories, with {memory} MiB of memory for \
-         each {bounded}, {network}. In /storage, {kept}"
+         each {bounded}, {network}. In /storage, rm can be undone; what other commands overwrite or \
+         delete cannot."
     );
     if !core.admin.has_namespaces() {
         text.push_str(

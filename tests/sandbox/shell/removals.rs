@@ -4,23 +4,21 @@ use std::num::NonZeroU64;
 
 use fileshed_core::settings::NamespacePolicy;
 use fileshed_core::{Code, Settings, ZoneName, ZonePath};
+use fileshed_test_support::has_program;
 use fileshed_test_support::on_disk::tree;
-use fileshed_test_support::{has_program, skip};
 
 use super::git::find;
 use super::scene::{Scene, caller};
 
-/// A store with a bin; `None` if lines do not see the tree.
-fn scene(configure: impl FnOnce(&mut Settings)) -> Option<Scene> {
-    let scene = Scene::with(|settings| {
-        settings.bin_days = NonZeroU64::new(30);
-        configure(settings);
-    });
-    if scene.has_tree() {
-        return Some(scene);
-    }
-    skip("no mount namespaces");
-    None
+/// Stores with a bin: lines do not see the tree, and do if the machine can show it.
+fn scenes(configure: impl Fn(&mut Settings)) -> [Scene; 2] {
+    [NamespacePolicy::Off, NamespacePolicy::Auto].map(|policy| {
+        Scene::with(|settings| {
+            settings.bin_days = NonZeroU64::new(30);
+            settings.exec_namespaces = policy;
+            configure(settings);
+        })
+    })
 }
 
 impl Scene {
@@ -38,55 +36,58 @@ impl Scene {
 
 #[test]
 fn each_name_that_a_line_removes_is_one_entry_of_the_bin() {
-    let Some(scene) = scene(|_usual| ()) else {
-        return;
-    };
-    let made =
-        "mkdir -p d/e many; cd many; touch $(seq 300); cd ..; touch -- d/e/f a b c g h '-x' 'ä ö'";
-    scene.line(made);
-    for line in [
-        "rm -r d/",
-        "rm -rf many ./a",
-        "cd /tmp && rm /storage/b",
-        "/bin/rm c",
-        "sh -c 'cd /; rm storage/g'",
-        "find . -name h -exec rm {} +",
-        "rm -- -x *ö",
-    ] {
-        let ran = scene.line(line);
-        assert_eq!((ran.status, &*ran.output), (0, ""), "{line}: {ran:?}");
+    for scene in scenes(|_usual| ()) {
+        let made = "mkdir -p d/e many; cd many; touch $(seq 300); cd ..; \
+            touch -- d/e/f a b c g h '-x' 'ä ö'";
+        scene.line(made);
+        // Without the tree the real program is where it always is.
+        let of_tree = ["/bin/rm c", "sh -c 'cd /; rm storage/g'"];
+        let without = ["rm c", "sh -c 'cd ..; rm data/g'"];
+        for line in [
+            "rm -r d/",
+            "rm -rf many ./a",
+            "cd $TMPDIR && rm ~/b",
+            "find . -name h -exec rm {} +",
+            "rm -- -x *ö",
+        ]
+        .into_iter()
+        .chain(if scene.has_tree() { of_tree } else { without })
+        {
+            let ran = scene.line(line);
+            assert_eq!((ran.status, &*ran.output), (0, ""), "{line}: {ran:?}");
+        }
+        let kept = ["-x", "a", "b", "c", "d", "g", "h", "many", "ä ö"];
+        assert_eq!(
+            scene.bin("alice"),
+            kept.map(|path| format!("storage:{path}"))
+        );
+        assert_eq!(scene.line("ls -A").output, "");
+        let (store, alice) = (&scene.core.store, caller("alice"));
+        for row in fileshed_core::bin::entries(store, &alice).expect("the bin") {
+            fileshed_core::bin::bring_back(store, &alice, &row.id).expect("back");
+        }
+        assert_eq!(scene.line("ls many | wc -l; ls d/e").output, "300\nf\n");
     }
-    let kept = ["-x", "a", "b", "c", "d", "g", "h", "many", "ä ö"];
-    assert_eq!(
-        scene.bin("alice"),
-        kept.map(|path| format!("storage:{path}"))
-    );
-    assert_eq!(scene.line("ls -A").output, "");
-    let back = fileshed_core::bin::entries(&scene.core.store, &caller("alice")).expect("the bin");
-    for row in back {
-        fileshed_core::bin::bring_back(&scene.core.store, &caller("alice"), &row.id).expect("back");
-    }
-    assert_eq!(scene.line("ls many | wc -l; ls d/e").output, "300\nf\n");
 }
 
 #[test]
 fn elsewhere_rm_removes_as_ever() {
-    let Some(scene) = scene(|_usual| ()) else {
-        return;
-    };
-    let line = "cd /tmp && mkdir d && touch d/a b && rm -r d b && ls -A; \
-        cd /documents && touch a && rm a && ls -A";
-    let ran = scene.line(line);
-    assert_eq!((ran.status, &*ran.output), (0, ""));
-    assert_eq!(scene.bin("alice"), Vec::<String>::new());
+    for scene in scenes(|_usual| ()) {
+        let removed = "touch d/a b && rm -r d b && ls";
+        let ran = scene.line(&format!("cd $TMPDIR && mkdir d && {removed}"));
+        assert_eq!((ran.status, &*ran.output), (0, ""));
+        let line = format!("mkdir d && {removed}");
+        let ran = scene.run(&caller("alice"), "/documents", &line, &[]);
+        let ran = ran.expect("it ran");
+        assert_eq!((ran.status, &*ran.output), (0, ""));
+        assert_eq!(scene.bin("alice"), Vec::<String>::new());
+    }
 }
 
 #[test]
 fn a_line_finds_the_rm_that_it_knows() {
-    let Some(kept) = scene(|_usual| ()) else {
-        return;
-    };
     let gone = Scene::with(|settings| settings.bin_days = None);
+    let [without, of_tree] = scenes(|_usual| ());
     let made =
         "rm -rf * .h; mkdir -p d/e empty; echo 1 > a; echo 2 > 'b c'; echo 3 > .h; echo 4 > d/f";
     for line in [
@@ -130,44 +131,41 @@ fn a_line_finds_the_rm_that_it_knows() {
         "rm --help | head -n 3",
         "echo y | rm -i a",
     ] {
-        let seen = [&kept, &gone].map(|scene| {
+        let seen = [&gone, &without, &of_tree].map(|scene| {
             scene.line(made);
             let ran = scene.line(line);
             let left = scene.line("find . | sort").output;
             (ran.status, ran.output, left)
         });
         assert_eq!(seen[0], seen[1], "{line}");
+        assert_eq!(seen[0], seen[2], "{line}");
     }
 }
 
 #[test]
 fn a_line_that_lost_the_server_says_what_is_gone_for_good() {
-    let Some(scene) = scene(|_usual| ()) else {
-        return;
-    };
-    let line = "touch a /tmp/a; exec 890>&-; rm a; rm /tmp/a; ls -A . /tmp";
-    let ran = scene.line(line);
-    let gone = "rm: what could not go into the bin is removed for good\n";
-    assert_eq!(
-        (ran.status, ran.output),
-        (0, format!("{gone}.:\n\n/tmp:\n"))
-    );
+    for scene in scenes(|_usual| ()) {
+        let line = "touch a $TMPDIR/a; exec 890>&-; rm a; rm $TMPDIR/a; ls; echo and; ls $TMPDIR";
+        let ran = scene.line(line);
+        let gone = "rm: what could not go into the bin is removed for good\n";
+        assert_eq!((ran.status, ran.output), (0, format!("{gone}and\n")));
+    }
 }
 
 #[test]
 fn what_is_held_open_in_the_bin_counts() {
-    let Some(scene) = scene(|settings| settings.exec_temporary_max_mb = 8) else {
-        return;
-    };
-    for removal in ["rm held", "mkdir d; mv held d; rm -r d"] {
-        let line = format!("exec 3>held; {removal}; head -c 30000000 /dev/urandom >&3; sleep 600");
-        let ran = scene.run(&caller("alice"), "/storage", &line, &[]);
-        let refused = ran.expect("it ran").refused.expect("it was ended");
-        assert_eq!(refused.code(), Code::QuotaExceeded, "{refused:?}");
+    for scene in scenes(|settings| settings.exec_temporary_max_mb = 8) {
+        for removal in ["rm held", "mkdir d; mv held d; rm -r d"] {
+            let line =
+                format!("exec 3>held; {removal}; head -c 30000000 /dev/urandom >&3; sleep 600");
+            let ran = scene.run(&caller("alice"), "/storage", &line, &[]);
+            let refused = ran.expect("it ran").refused.expect("it was ended");
+            assert_eq!(refused.code(), Code::QuotaExceeded, "{refused:?}");
+        }
+        scene.line("exec 3>later; rm later; head -c 1000000 /dev/urandom >&3");
+        let rows = fileshed_core::bin::entries(&scene.core.store, &caller("alice"));
+        assert_eq!(rows.expect("the bin")[0].totals.bytes, 1_000_000);
     }
-    scene.line("exec 3>later; rm later; head -c 1000000 /dev/urandom >&3");
-    let rows = fileshed_core::bin::entries(&scene.core.store, &caller("alice")).expect("the bin");
-    assert_eq!(rows[0].totals.bytes, 1_000_000);
 }
 
 /// Lines that look for a file in the bin. `$BIN` is the bin's path on disk, `$ID` the file's name there.
@@ -187,11 +185,8 @@ const LOOKING: &[&str] = &[
 
 #[test]
 fn no_line_reaches_the_bin() {
-    for policy in [NamespacePolicy::Off, NamespacePolicy::Auto] {
-        let scene = Scene::with(|settings| {
-            settings.bin_days = NonZeroU64::new(30);
-            settings.exec_namespaces = policy;
-        });
+    for scene in scenes(|_usual| ()) {
+        let has_tree = scene.has_tree();
         let store = &scene.core.store;
         let alice = caller("alice");
         scene.line("echo canary-of-alice > gone");
@@ -208,16 +203,16 @@ fn no_line_reaches_the_bin() {
         for looking in LOOKING {
             let line = looking.replace("$BIN", &bin.to_string_lossy());
             let ran = scene.line(&line.replace("$ID", &rows[0].id));
-            assert!(!ran.output.contains("canary"), "{policy:?} {line}: {ran:?}");
+            assert!(!ran.output.contains("canary"), "{has_tree} {line}: {ran:?}");
             let is_listed = !line.contains("$ID") && ran.output.contains(&rows[0].id);
-            assert!(!is_listed, "{policy:?} {line}: {ran:?}");
-            assert!(tree(&bin) == before, "{policy:?} {line}: {ran:?}");
+            assert!(!is_listed, "{has_tree} {line}: {ran:?}");
+            assert!(tree(&bin) == before, "{has_tree} {line}: {ran:?}");
         }
     }
 }
 
 /// Asks the server by the socket of its shell, and prints the answers. None of the named files may be
-/// removed by a line in this way.
+/// removed by a line in this way. `$OTHER` is the storage of somebody else on disk.
 const ATTACK: &str = r"
 import array, os, socket, sys
 server = socket.socket(fileno=890)
@@ -231,34 +226,42 @@ def ask(name, *handles):
     return ours.recv(8)
 
 def at(path):
-    return os.open(path, os.O_RDONLY)
+    try:
+        return os.open(path, os.O_PATH)
+    except OSError:
+        return os.open('/dev/null', os.O_RDONLY)
 
-os.makedirs('/storage/own/deep', exist_ok=True)
-os.makedirs('/tmp/own', exist_ok=True)
-open('/tmp/own/a', 'w').close()
+home, private = os.environ['HOME'], os.environ['TMPDIR']
+os.makedirs(home + '/own/deep', exist_ok=True)
+os.makedirs(private + '/own', exist_ok=True)
+open(private + '/own/a', 'w').close()
 answers = [
-    ask(b'..', at('/storage/own')),
-    ask(b'.', at('/storage')),
-    ask(b'../own', at('/storage/own')),
-    ask(b'own/deep', at('/storage')),
-    ask(b'/storage/own', at('/storage')),
-    ask(b'a\0b', at('/storage')),
-    ask(b'\xff', at('/storage')),
-    ask(b'x' * 1000, at('/storage')),
-    ask(b'x' * 5000, at('/storage')),
-    ask(b'storage', at('/')),
+    ask(b'..', at(home + '/own')),
+    ask(b'.', at(home)),
+    ask(b'../own', at(home + '/own')),
+    ask(b'own/deep', at(home)),
+    ask((home + '/own').encode(), at(home)),
+    ask(b'a\0b', at(home)),
+    ask(b'\xff', at(home)),
+    ask(b'x' * 1000, at(home)),
+    ask(b'x' * 5000, at(home)),
+    ask(os.path.basename(home).encode(), at(home + '/..')),
+    ask(b'own', at('$OTHER')),
+    ask(b'data', at('$OTHER/..')),
     ask(b'documents', at('/')),
     ask(b'kept', at('/documents')),
-    ask(b'a', at('/tmp/own')),
+    ask(b'kept', at(home + '/../../Documents/data')),
+    ask(b'Documents', at(home + '/../..')),
+    ask(b'a', at(private + '/own')),
     ask(b'bin', at('/usr')),
     ask(b'own', at('/dev/null')),
     ask(b'own', *os.pipe()[:1]),
     ask(b'own', socket.socketpair()[0].fileno()),
-    ask(b'nothing', at('/storage')),
+    ask(b'nothing', at(home)),
 ]
 print(b''.join(answers).decode())
 # No answer can be sent, and more come than may be on their way: the next one comes all the same.
-storage, temporary = at('/storage'), at('/tmp')
+storage, temporary = at(home), at(private)
 rights = array.array('i', [storage, temporary])
 for message in [[b'none'], [b'nothing'], [b'x' * 60000]] * 100:
     try:
@@ -272,7 +275,7 @@ while answer is None:
         answer = ask(b'own', storage)
     except OSError:
         pass
-print(answer.decode(), os.path.exists('/storage/own'))
+print(answer.decode(), os.path.exists(home + '/own'))
 ";
 
 #[test]
@@ -280,23 +283,31 @@ fn the_socket_of_a_shell_removes_nothing_but_what_lies_in_the_storage() {
     if !has_program("python3") {
         return;
     }
-    let Some(scene) = scene(|settings| {
-        settings.exec_programs = vec!["python3".parse().expect("a name")];
-    }) else {
-        return;
-    };
-    let other = scene.run(&caller("bob"), "/storage", "echo mine > own", &[]);
-    assert_eq!(other.expect("it ran").status, 0);
-    scene.line("echo kept > /documents/kept");
     let script = ATTACK.replace('\'', "\"");
-    let ran = scene.line(&format!("python3 -c '{script}'"));
-    assert_eq!(ran.status, 0, "{ran:?}");
-    let lines: Vec<&str> = ran.output.lines().collect();
-    assert!(!lines[0].contains('k'), "{ran:?}");
-    assert_eq!(lines[1], "k False", "{ran:?}");
-    assert_eq!(scene.bin("alice"), ["storage:own"]);
-    assert_eq!(scene.bin("bob"), Vec::<String>::new());
-    let left = scene.run(&caller("bob"), "/storage", "cat own", &[]);
-    assert_eq!(left.expect("it ran").output, "mine\n");
-    assert_eq!(scene.line("cat /documents/kept").output, "kept\n");
+    for scene in scenes(|settings| {
+        settings.exec_programs = vec!["python3".parse().expect("a name")];
+    }) {
+        let in_zone = |user: &str, cwd: &str, line: &str| {
+            let ran = scene.run(&caller(user), cwd, line, &[]);
+            ran.expect("it ran").output
+        };
+        in_zone("bob", "/storage", "echo mine > own");
+        in_zone("alice", "/documents", "echo kept > kept");
+        let other = find(
+            scene.directory.path(),
+            &scene.core.store.namespace(&caller("bob")),
+        );
+        let other = other.join("Storage/data");
+        assert!(other.join("own").exists());
+        let script = script.replace("$OTHER", &other.to_string_lossy());
+        let ran = scene.line(&format!("python3 -c '{script}'"));
+        assert_eq!(ran.status, 0, "{ran:?}");
+        let lines: Vec<&str> = ran.output.lines().collect();
+        assert!(!lines[0].contains('k'), "{ran:?}");
+        assert_eq!(lines[1], "k False", "{ran:?}");
+        assert_eq!(scene.bin("alice"), ["storage:own"]);
+        assert_eq!(scene.bin("bob"), Vec::<String>::new());
+        assert_eq!(in_zone("bob", "/storage", "cat own"), "mine\n");
+        assert_eq!(in_zone("alice", "/documents", "cat kept"), "kept\n");
+    }
 }

@@ -25,9 +25,7 @@ use fileshed_changes::bin::{measure_again, remove_as_command};
 use fileshed_history::subject;
 use fileshed_sandbox::egress::EgressGrant;
 use fileshed_sandbox::removals::{self, RemovalAnswer, RemovalRequests};
-use fileshed_sandbox::{
-    ExitReason, MountNamespace, OutputSink, SandboxError, StandardStreams, StartedJob, start,
-};
+use fileshed_sandbox::{ExitReason, OutputSink, SandboxError, StandardStreams, StartedJob, start};
 use fileshed_storage::PrivateDirectory;
 use fileshed_types::{Error, Scope};
 use fileshed_zones::view::{View, ViewPath};
@@ -84,27 +82,18 @@ pub fn run_shell(
     let mut tree = ShellTree::open(runs, view, &request.cwd, is_interactive)?;
     let private = store.private_directory(&tree.main().tenant)?;
     tree.show_histories(&private, request.command.as_deref());
+    let writes = caller.scope == Scope::Write && !tree.writable().is_empty();
+    tree.show_rm(runs, &private, writes)?;
     let zone = tree.main();
     // Nobody knows the programs of a shell: it has no network if its connections cannot be held.
     let wanted = runs.confinement().holds_connections().is_ok();
     let network = runs.grant_network(wanted, "curl")?;
     let message = request.command.as_deref();
     let message = message.map_or_else(|| TYPED.to_owned(), subject);
-    let writable = match caller.scope {
-        Scope::Write => tree.writable(),
-        Scope::Read => Vec::new(),
-    };
-    let mut spec = tree.spec(
-        runs,
-        &request,
-        program,
-        &private,
-        network.as_ref(),
-        !writable.is_empty(),
-    );
-    let has_own = |mounts: &MountNamespace| !mounts.programs.is_empty();
-    let removals = spec.mounts.as_ref().is_some_and(has_own);
-    let removals = removals.then(RemovalRequests::pair).transpose();
+    let writable = if writes { tree.writable() } else { Vec::new() };
+    let mut spec = tree.spec(runs, &request, program, &private, network.as_ref(), writes);
+    let removals = tree.has_own_rm().then(RemovalRequests::pair);
+    let removals = removals.transpose();
     let removals = removals
         .map_err(SandboxError::start)?
         .map(|(ours, theirs)| {

@@ -188,10 +188,6 @@ fn what_is_undone_when_the_shell_falls_quiet_is_said_there() {
 
 #[test]
 fn a_file_that_is_removed_in_a_shell_is_in_the_bin() {
-    if std::env::var("FILESHED_TEST_WAY").is_ok_and(|way| way == "closed") {
-        skip("the bin in a shell: without namespaces rm is that of the system");
-        return;
-    }
     let app = setup().start();
     let client = app.as_user("ada");
     for path in ["a", "b"] {

@@ -90,10 +90,18 @@ fn is_forbidden(name: &str) -> bool {
             .any(|suffix| name.ends_with(suffix))
 }
 
-/// The server's own variables. `home` and `temporary` are places as the shell sees them.
-pub(super) fn own(home: &str, temporary: &str, is_interactive: bool) -> Variables {
+/// The server's own variables. `home` and `temporary` are places as the shell sees them; in `first` it looks
+/// for programs before all other directories.
+pub(super) fn own(
+    home: &str,
+    temporary: &str,
+    first: Option<&str>,
+    is_interactive: bool,
+) -> Variables {
+    let searched = first.into_iter().chain([SEARCHED]);
+    let searched = searched.collect::<Vec<_>>().join(":");
     let mut own = vec![
-        ("PATH", SEARCHED),
+        ("PATH", &*searched),
         ("HOME", home),
         ("TMPDIR", temporary),
         ("USER", "user"),

@@ -25,6 +25,9 @@ use fileshed_zones::zone::{Zone, ZonePath};
 /// The home, as a shell with a tree sees it.
 const HOME: &str = "/storage";
 
+/// Directory of the programs of a shell without the tree, in the private directory.
+const PROGRAMS: &str = ".programs";
+
 /// Directories of the tree whose names a shell may read.
 const LISTED: [&str; 3] = ["/", "/groups", "/logs"];
 
@@ -41,6 +44,19 @@ pub(super) struct ShellTree<'a> {
     pub(super) directory: OwnedFd,
     /// The same as the shell sees it.
     begins_in: PathBuf,
+    rm: OwnRm,
+}
+
+/// The server's own `rm` as a shell finds it.
+enum OwnRm {
+    None,
+    /// The server's executable in the place of the real program, which is at [`removals::REAL`].
+    Over {
+        own: PathBuf,
+        real: PathBuf,
+    },
+    /// The server's executable, to which a link in [`PROGRAMS`] leads.
+    First(PathBuf),
 }
 
 impl<'a> ShellTree<'a> {
@@ -68,6 +84,7 @@ impl<'a> ShellTree<'a> {
                     is_whole,
                     directory,
                     begins_in,
+                    rm: OwnRm::None,
                 })
             }
             ViewPlace::Top | ViewPlace::Groups if is_whole => {
@@ -115,6 +132,7 @@ impl<'a> ShellTree<'a> {
             is_whole: true,
             directory,
             begins_in,
+            rm: OwnRm::None,
         })
     }
 
@@ -134,22 +152,36 @@ impl<'a> ShellTree<'a> {
         self.zones.iter().filter(|zone| is_own(zone)).collect()
     }
 
-    /// The programs that stand where a shell finds others: the server's own `rm`, where a bin keeps what it
-    /// removes. `writes` if it may change any zone.
-    fn programs(&self, runs: &Runs, writes: bool) -> Vec<BindMount> {
-        let rm = runs.programs.get(removals::COMMAND).map(|rm| &rm.file);
-        // One program under many names stays.
-        let rm = rm.filter(|file| file.ends_with(removals::COMMAND));
-        let own = runs.zygote.file();
-        let can_run = |metadata: Metadata| metadata.permissions().mode() & 0o555 == 0o555;
-        let is_there = writes && self.is_whole && keeps_removed(self.main());
-        let Some(rm) = rm.filter(|_| is_there && own.metadata().is_ok_and(can_run)) else {
-            return Vec::new();
+    /// Has the shell find the server's own `rm` if a bin keeps what it removes. In the tree it lies over the
+    /// real one; else a link to it comes first in the search path. `writes` if the shell may change any zone.
+    pub(super) fn show_rm(
+        &mut self,
+        runs: &Runs,
+        private: &PrivateDirectory,
+        writes: bool,
+    ) -> Result<(), Error> {
+        let rm = runs.programs.get(removals::COMMAND);
+        let Some(rm) = rm.filter(|_| writes && keeps_removed(self.main())) else {
+            return Ok(());
         };
-        vec![
-            BindMount::new(rm, removals::REAL, false),
-            BindMount::new(own, rm, false),
-        ]
+        let own = runs.zygote.file();
+        if !self.is_whole {
+            private.link((PROGRAMS, removals::COMMAND), &own)?;
+            self.rm = OwnRm::First(own);
+            return Ok(());
+        }
+        let can_run = |metadata: Metadata| metadata.permissions().mode() & 0o555 == 0o555;
+        // One program under many names stays.
+        if rm.file.ends_with(removals::COMMAND) && own.metadata().is_ok_and(can_run) {
+            let real = rm.file.clone();
+            self.rm = OwnRm::Over { own, real };
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if the shell has the server's own `rm`.
+    pub(super) fn has_own_rm(&self) -> bool {
+        !matches!(self.rm, OwnRm::None)
     }
 
     /// Places on disk that the shell's output may name, and what they are called there: none if it has
@@ -194,7 +226,13 @@ impl<'a> ShellTree<'a> {
             _ => temporary.clone(),
         };
         let is_interactive = request.command.is_none();
-        let mut variables = environment::own(&text(&home), &text(&temporary), is_interactive);
+        let first = matches!(self.rm, OwnRm::First(_)).then(|| text(&temporary.join(PROGRAMS)));
+        let mut variables = environment::own(
+            &text(&home),
+            &text(&temporary),
+            first.as_deref(),
+            is_interactive,
+        );
         variables.extend(request.environment.iter().cloned());
         let index = self.histories.index(self.main(), &temporary);
         variables.extend(index.map(|index| ("GIT_INDEX_FILE".to_owned(), index)));
@@ -220,14 +258,26 @@ impl<'a> ShellTree<'a> {
             };
             places.push(mount.target.clone());
         }
-        let programs = self.programs(runs, writes);
         // No list is needed if everything may run.
         let mut execute = if any_program {
             Vec::new()
         } else {
             program.executables.clone()
         };
-        execute.extend(programs.first().map(|real| real.target.clone()));
+        let programs = match &self.rm {
+            OwnRm::None => Vec::new(),
+            OwnRm::Over { own, real } => {
+                execute.push(removals::REAL.into());
+                vec![
+                    BindMount::new(real, removals::REAL, false),
+                    BindMount::new(own, real, false),
+                ]
+            }
+            OwnRm::First(own) => {
+                execute.push(own.clone());
+                Vec::new()
+            }
+        };
         read.extend(self.histories.readable());
         let listed = if self.is_whole { &LISTED[..] } else { &[] };
         let base = base_spec(runs, job);
