@@ -257,9 +257,15 @@ impl ChangeRequest {
         request
     }
 
-    /// `entry`, which holds `totals`, goes to another zone of its tenant, whose change says so.
-    pub(super) fn leave(entry: &Entry, totals: Totals) -> Self {
-        Self::new(PathsChange::Removed, [entry.path()], NOTHING, totals)
+    /// `entry`, which holds `totals`, goes to another zone of its tenant. If the change there does not say from
+    /// where it came (`is_told`), it is gone here.
+    pub(super) fn leave(entry: &Entry, totals: Totals, is_told: bool) -> Self {
+        let request = Self::new(PathsChange::Removed, [entry.path()], NOTHING, totals);
+        if is_told {
+            return request;
+        }
+        let path = entry.path().as_str().to_owned();
+        request.step(Step::Removed { path, kept: None })
     }
 
     /// `vacancy` gets what is in the bin. Its space comes along, when that is done.

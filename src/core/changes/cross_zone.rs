@@ -101,9 +101,10 @@ pub(super) fn relocate<'a>(
     }
     let (source, destination) = (from.zone(), to.zone());
     let has_versions = [source, destination].map(|zone| zone.name.is_versioned());
-    let left = ChangeRequest::leave(entry, weight.totals);
+    let is_told = has_versions == [false, false];
+    let left = ChangeRequest::leave(entry, weight.totals, is_told);
     let mut arrived = ChangeRequest::install(&target, weight, replaced);
-    if has_versions == [false, false] {
+    if is_told {
         arrived.came_from(source, entry, &target);
     }
     let mut leaving = from.ask(left)?;
