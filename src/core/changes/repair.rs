@@ -30,7 +30,7 @@ use fileshed_registry::{
     Change, ChangeFilter, Orphan, OwnershipChange, OwnershipEffect, Step, TenantCondition, Usage,
 };
 use fileshed_storage::{DiskError, Root};
-use fileshed_types::{Clock, Error, Settings, ZoneName, ZonePath};
+use fileshed_types::{Chat, Clock, Error, Settings, ZoneName, ZonePath};
 use fileshed_zones::Hooks;
 use fileshed_zones::store::{Opening, Store};
 use fileshed_zones::tenant::{DATA, TenantRoot, ZoneRoots};
@@ -371,19 +371,20 @@ fn repaired_changes(
         last.commit = commit;
     }
     let in_bin = store.registry.names_in_bin(&tenant.key)?;
-    let data = match zone {
-        ZoneName::Storage => tenant.existing_base(zone)?,
-        _ => None,
-    };
-    let data = data.map(|base| base.subdirectory(DATA)).transpose()?;
-    let there = |path: &str| match &data {
-        Some(data) => data.existing_entry(&ZonePath::found(path.to_owned())),
-        None => Ok(None),
-    };
+    let base = tenant.existing_base(zone)?.filter(|_| !zone.is_versioned());
     for change in &mut changes {
+        let directory = match zone {
+            ZoneName::Uploads => store.pepper.chat_directory(&Chat::new(&change.chat)),
+            _ => DATA.to_owned(),
+        };
+        let data = base.as_ref();
+        let data = data.map(|base| base.existing_subdirectory(&directory));
+        let data = data.transpose()?.flatten();
+        let there = |path: &str| match &data {
+            Some(data) => data.existing_entry(&ZonePath::found(path.to_owned())),
+            None => Ok(None),
+        };
         let mut steps = Vec::new();
-        // Uploads are not looked at: an undo that may not have happened marks nothing.
-        let mut is_known = true;
         let planned = change.steps();
         let count = planned.len();
         for step in planned {
@@ -393,16 +394,7 @@ fn repaired_changes(
                 }
                 Step::Replaced { kept: None, .. } => true,
                 Step::Removed { path, kept: None } => there(path)?.is_none(),
-                Step::Made { path, .. } | Step::Came { path, .. } if data.is_some() => {
-                    there(path)?.is_some()
-                }
-                Step::Made {
-                    from_bin: Some(id), ..
-                } => !in_bin.contains(id),
-                Step::Made { .. } | Step::Came { .. } => {
-                    is_known = false;
-                    true
-                }
+                Step::Made { path, .. } | Step::Came { path, .. } => there(path)?.is_some(),
                 Step::Moved { from, to, .. } => there(from)?.is_none() && there(to)?.is_some(),
                 Step::Appended { path, after, .. } => {
                     there(path)?.is_some_and(|entry| entry.size() >= *after)
@@ -412,7 +404,7 @@ fn repaired_changes(
                 steps.push(step);
             }
         }
-        if steps.len() < count || !is_known {
+        if steps.len() < count {
             change.undoes = change.undoes.take().map(|_| String::new());
         }
         change.set_steps(&steps);
