@@ -126,6 +126,15 @@ row! {
 }
 
 impl Step {
+    /// Returns the inode, size and time of change of what arrived; `None` if not known.
+    #[must_use]
+    pub fn state(&self) -> Option<(u64, u64, i64)> {
+        match self {
+            Self::Made { state, .. } | Self::Replaced { state, .. } => *state,
+            _ => None,
+        }
+    }
+
     /// Returns the path that it leaves something at, or took something from.
     #[must_use]
     pub fn path(&self) -> &str {
@@ -179,6 +188,15 @@ impl Change {
     #[must_use]
     pub fn parts(&self) -> Vec<(i64, usize)> {
         parts(self.undoes.as_deref()).collect()
+    }
+
+    /// Returns the number of the oldest change that it takes back, as a whole or in part.
+    #[must_use]
+    pub fn oldest_undone(&self) -> Option<i64> {
+        let undoes = self.undoes.as_deref();
+        numbers(undoes)
+            .chain(parts(undoes).map(|(number, _)| number))
+            .min()
     }
 
     /// Returns `true` if the change did nothing.

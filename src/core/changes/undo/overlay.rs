@@ -159,7 +159,7 @@ pub(super) fn below(path: &str) -> Range<String> {
 }
 
 /// Takes bytes out of a content, as far as it has them.
-fn cut_out(content: &mut Vec<u8>, cut: &Range<u64>) {
+pub(super) fn cut_out(content: &mut Vec<u8>, cut: &Range<u64>) {
     let at =
         |position: u64| usize::try_from(position).map_or(content.len(), |at| at.min(content.len()));
     let cut = at(cut.start)..at(cut.end);
@@ -260,13 +260,13 @@ impl<'o> Overlay<'o> {
         Ok(true)
     }
 
-    /// Returns `true` if a file below a directory was changed after a second, but for those at the paths for
-    /// which `is_known` returns `true`.
+    /// Returns `true` if a file below a directory was changed after a second, but for those for whose
+    /// path and state `is_known` returns `true`.
     pub(super) fn has_later(
         &self,
         directory: &ZonePath,
         second: i64,
-        is_known: impl Fn(&str) -> bool,
+        is_known: impl Fn(&str, ContentState) -> bool,
     ) -> Result<bool, Error> {
         let source = self.resolve(directory).0;
         let Some((root, source)) = self.on_disk(&source) else {
@@ -279,7 +279,8 @@ impl<'o> Overlay<'o> {
         root.walk(source, |found| {
             let is_later = found.stat.st_mtime > second && found.kind == Kind::File;
             let rest = &found.path.as_str()[source.as_str().len()..];
-            has_later |= is_later && !is_known(&format!("{}{rest}", directory.as_str()));
+            let at = || format!("{}{rest}", directory.as_str());
+            has_later |= is_later && !is_known(&at(), found.stamp().content());
             Ok(!has_later)
         })?;
         Ok(has_later)

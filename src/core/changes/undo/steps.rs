@@ -1,6 +1,7 @@
 //! The judgement of the steps of a zone without history: each one's way back. Changes nothing.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 
 use fileshed_history::{LARGEST_MERGED, MOST_MERGED, merge_texts};
 use fileshed_registry::{BinRow, ChangeFilter, ListedChange, Step};
@@ -12,7 +13,7 @@ use fileshed_zones::zone::{Zone, ZonePath};
 use sha2::Digest as _;
 
 use super::carry_out::ChangeWays;
-use super::overlay::{Exchange, ExpectedEntry, Overlay, below};
+use super::overlay::{Exchange, ExpectedEntry, Overlay, below, cut_out};
 use super::way::{Way, back_to};
 use super::{KeptReason, MOST};
 use crate::webdav;
@@ -59,8 +60,8 @@ struct UndoPlan<'p> {
     merging: usize,
     /// Steps that an undo took back which left others of their change: its number and the position of each.
     done: HashSet<(i64, usize)>,
-    /// Steps of changes that stay, by path: the number of the change with each.
-    others: BTreeMap<String, Vec<(i64, Step)>>,
+    /// Steps of changes that stay, by path, the first one first.
+    others: BTreeMap<String, Vec<OtherStep>>,
     /// Steps of the changes that are taken back, by path, the last one first: the number of the change with
     /// each, and `true` if it is all that the change did.
     own: HashMap<String, Vec<(i64, Step, bool)>>,
@@ -70,6 +71,23 @@ struct UndoPlan<'p> {
     shortened: HashSet<String>,
     /// Paths at which one merge takes back several steps, with the number of the oldest change of them.
     merged: HashMap<String, i64>,
+}
+
+/// A step of a change that stays.
+struct OtherStep {
+    /// The number of the change.
+    number: i64,
+    /// The number of the oldest change that it takes back, if it is an undo.
+    undoes: Option<i64>,
+    step: Step,
+}
+
+impl OtherStep {
+    /// Returns `true` if it changed what the change of this number left: an undo and the changes that it takes
+    /// back are nothing together.
+    fn is_after(&self, number: i64) -> bool {
+        self.number > number && self.undoes.is_none_or(|oldest| oldest < number)
+    }
 }
 
 /// The path of a step.
@@ -82,14 +100,25 @@ struct StepPath {
 }
 
 impl StepPath {
-    /// Returns `true` if edits of others stay there, which the steps before must not pass over.
-    fn keeps_more(&self, way: &Way) -> bool {
+    /// Returns `true` if edits of others stay there, which the steps before must not pass over. `has_edits` if
+    /// others changed it since.
+    fn keeps_more(&self, way: &Way, has_edits: bool) -> bool {
         match (way, &self.there) {
             (Way::Rewrite(..), _) => true,
-            (Way::Shorten(_, _, after), Some(there)) => !self.is_settled && there.size() > *after,
+            (Way::Shorten(_, _, after), Some(there)) => {
+                !self.is_settled && (has_edits || there.size() > *after)
+            }
             _ => false,
         }
     }
+}
+
+/// The text of a file before a step.
+enum Former<'f> {
+    /// It is in the bin.
+    Kept(&'f BinRow),
+    /// It is what the step left without these bytes.
+    Without(Range<u64>),
 }
 
 /// Steps at one path that one merge takes back.
@@ -107,7 +136,6 @@ impl<'p> UndoPlan<'p> {
         let oldest = changes.iter().map(|row| row.number).min();
         let filter = ChangeFilter {
             tenant: Some(&zone.tenant.key),
-            zone: Some(zone.name.as_str()),
             after: oldest,
             ..ChangeFilter::default()
         };
@@ -141,13 +169,14 @@ impl<'p> UndoPlan<'p> {
             .store
             .registry
             .entries_in_bin(&zone.tenant.key, &kept)?;
-        let mut others: BTreeMap<String, Vec<(i64, Step)>> = BTreeMap::new();
+        let mut others: BTreeMap<String, Vec<OtherStep>> = BTreeMap::new();
         rows.retain(|row| {
-            // A change and its undo are nothing together.
-            let stands = row.undone_by.is_none() && row.change.undoes.is_none();
-            let is_of_chat =
-                zone.name != ZoneName::Uploads || row.change.chat == zone.caller.chat.as_str();
-            stands && is_of_chat && !undone.contains(&row.number)
+            let change = &row.change;
+            // An undo that is not known to have happened as a whole takes nothing back.
+            let is_whole = change.undoes.is_none() || change.oldest_undone().is_some();
+            let is_here = change.zone == zone.name.as_str()
+                && (zone.name != ZoneName::Uploads || change.chat == zone.caller.chat.as_str());
+            row.undone_by.is_none() && is_whole && is_here && !undone.contains(&row.number)
         });
         for row in rows.iter().rev() {
             for (at, step) in row.change.steps().into_iter().enumerate() {
@@ -155,7 +184,11 @@ impl<'p> UndoPlan<'p> {
                     continue;
                 }
                 let path = step.path().to_owned();
-                others.entry(path).or_default().push((row.number, step));
+                others.entry(path).or_default().push(OtherStep {
+                    number: row.number,
+                    undoes: row.change.oldest_undone(),
+                    step,
+                });
             }
         }
         Ok(Self {
@@ -225,7 +258,7 @@ impl<'p> UndoPlan<'p> {
 
     /// Returns `true` if a change that stays touched a path, or what is below it, between two changes.
     fn is_touched_between(&self, path: &str, after: i64, before: i64) -> bool {
-        let is_between = |(number, _): &(i64, Step)| *number > after && *number < before;
+        let is_between = |other: &OtherStep| other.is_after(after) && other.number < before;
         let mut below = self.others.range(below(path));
         let at_path = self.others.get(path);
         at_path.is_some_and(|steps| steps.iter().any(is_between))
@@ -276,7 +309,8 @@ impl<'p> UndoPlan<'p> {
         let Some(chain) = self.chain(row, path.as_str()) else {
             return Ok(None);
         };
-        let Some(content) = self.merged(row, path, there, &chain.kept)? else {
+        let former = Former::Kept(&chain.kept);
+        let Some(content) = self.merged(row, path, there, &former)? else {
             return Ok(None);
         };
         self.merged.insert(path.as_str().to_owned(), chain.oldest);
@@ -362,7 +396,7 @@ impl<'p> UndoPlan<'p> {
                 chat,
                 ..
             } => {
-                if there.is_none() {
+                if there.is_none() || !is_settled && self.is_replaced_after(row, step.path()) {
                     return stay(KeptReason::Changed);
                 }
                 let (zone, from) = (ZoneName::parse(zone)?, ZonePath::found(from.clone()));
@@ -388,7 +422,8 @@ impl<'p> UndoPlan<'p> {
         if matches!(way, Way::Stay(..)) {
             return Ok(Some((way, None)));
         }
-        if !place.keeps_more(&way) {
+        let has_edits = self.after(row, step.path()).next().is_some();
+        if !place.keeps_more(&way, has_edits) {
             self.settled.insert(step.path().to_owned(), row.number);
         }
         let is_in_place = !matches!(way, Way::Rename(..) | Way::Send(..));
@@ -423,7 +458,18 @@ impl<'p> UndoPlan<'p> {
         if let Some(way) = self.merge_chain(row, &path, there)? {
             return Ok(way);
         }
-        Ok(match self.merged(row, &path, there, &kept)? {
+        self.merge(row, path, there, &Former::Kept(&kept))
+    }
+
+    /// Returns the way by which a merge takes a step back; the path stays as it is if that cannot be told.
+    fn merge(
+        &mut self,
+        row: &ListedChange,
+        path: ZonePath,
+        there: &ExpectedEntry,
+        former: &Former<'_>,
+    ) -> Result<Way, Error> {
+        Ok(match self.merged(row, &path, there, former)? {
             Some(content) => Way::Rewrite(path, content.into(), Vec::new()),
             None => Way::Stay(path, KeptReason::Changed),
         })
@@ -439,7 +485,8 @@ impl<'p> UndoPlan<'p> {
     ) -> Result<Way, Error> {
         let (path, there) = (place.path.clone(), place.there.as_ref());
         if !place.is_settled {
-            let is_there = self.has_addition(row, &path, there, (after, inode))
+            let is_known = digest.is_some();
+            let is_there = self.has_addition(row, &path, there, (after, inode), is_known)
                 && has_digest(there, (before, after), digest)?
                 && !self.is_replaced_after(row, path.as_str());
             let has_more = |there: &&ExpectedEntry| !is_there || there.size() > after;
@@ -448,21 +495,32 @@ impl<'p> UndoPlan<'p> {
             {
                 return Ok(way);
             }
-            if !is_there {
-                return Ok(Way::Stay(path, KeptReason::Changed));
+            match there {
+                _ if is_there => {}
+                Some(there) => {
+                    let end = (there.size().saturating_sub(after - before), there.size());
+                    if is_known && there.state().is_some() && has_digest(Some(there), end, digest)?
+                    {
+                        return Ok(Way::Shorten(path, end.0, end.1));
+                    }
+                    return self.merge(row, path, there, &Former::Without(before..after));
+                }
+                None => return Ok(Way::Stay(path, KeptReason::Changed)),
             }
         }
         self.shortened.insert(path.as_str().to_owned());
         Ok(Way::Shorten(path, before, after))
     }
 
-    /// Returns `true` if a file still has an addition of the change, after which it had this size and inode.
+    /// Returns `true` if a file may still have an addition of the change, after which it had this size and
+    /// inode. `is_known` if the digest of the addition tells more than the inode.
     fn has_addition(
         &self,
         row: &ListedChange,
         path: &ZonePath,
         there: Option<&ExpectedEntry>,
         (after, inode): (u64, u64),
+        is_known: bool,
     ) -> bool {
         let Some((there, source)) = there.and_then(|there| Some((there, there.source()?))) else {
             return false;
@@ -474,7 +532,8 @@ impl<'p> UndoPlan<'p> {
             _ => None,
         });
         let is_same = source.stamp().inode() == inodes.last().unwrap_or(inode);
-        there.size() >= after && (is_same || self.shortened.contains(path.as_str()))
+        let is_same = is_same || is_known || self.shortened.contains(path.as_str());
+        there.size() >= after && is_same
     }
 
     /// Returns a way; its path stays as it is if it is locked, or would be too large.
@@ -511,7 +570,18 @@ impl<'p> UndoPlan<'p> {
     fn after(&self, row: &ListedChange, path: &str) -> impl Iterator<Item = &Step> {
         let steps = self.others.get(path).into_iter().flatten();
         let number = row.number;
-        steps.filter_map(move |(of, step)| (*of > number).then_some(step))
+        let steps = steps.filter(move |other| other.is_after(number));
+        steps.map(|other| &other.step)
+    }
+
+    /// Returns `true` if an undo left this state at a path, and all changes there after this one are nothing
+    /// together with the undo.
+    fn is_put_back(&self, row: &ListedChange, path: &str, state: Option<ContentState>) -> bool {
+        let last = self.others.get(path).and_then(|steps| steps.last());
+        let last = last.filter(|last| last.number > row.number && last.undoes.is_some());
+        state.is_some()
+            && last.is_some_and(|last| last.step.state() == state)
+            && self.after(row, path).next().is_none()
     }
 
     fn is_replaced_after(&self, row: &ListedChange, path: &str) -> bool {
@@ -533,32 +603,46 @@ impl<'p> UndoPlan<'p> {
             || paths.any(|path| self.is_touched_between(path.as_str(), row.number, i64::MAX));
         if there.kind() != Kind::Directory {
             return Ok(match state {
-                Some(state) => there.state() == Some(state),
+                Some(_) => {
+                    there.state() == state || self.is_put_back(row, path.as_str(), there.state())
+                }
                 None => !is_touched(),
             });
         }
-        let is_known = |path: &str| self.settled.contains_key(path);
+        let is_known = |path: &str, state: ContentState| {
+            self.settled.contains_key(path) || self.is_put_back(row, path, Some(state))
+        };
         Ok(!is_touched()
             && !self
                 .overlay
                 .has_later(path, row.change.changed_at, is_known)?)
     }
 
-    /// Returns the text that has both what the entry in the bin had and what was changed since; `None`
-    /// if that cannot be told.
+    /// Returns the text that has both what the former one had and what was changed since; `None` if that
+    /// cannot be told.
     fn merged(
         &mut self,
         row: &ListedChange,
         path: &ZonePath,
         there: &ExpectedEntry,
-        kept: &BinRow,
+        former: &Former<'_>,
     ) -> Result<Option<Vec<u8>>, Error> {
         if there.kind() != Kind::File || there.size() > LARGEST_MERGED {
             return Ok(None);
         }
         let now = there.content()?;
-        let wrote = self.wrote(row, path, &now)?;
-        let (Some(wrote), Some(former)) = (wrote, self.former(&kept.id)?) else {
+        let Some(wrote) = self.wrote(row, path, &now)? else {
+            return Ok(None);
+        };
+        let former = match former {
+            Former::Kept(kept) => self.former(&kept.id)?,
+            Former::Without(added) => {
+                let mut former = wrote.clone();
+                cut_out(&mut former, added);
+                Some(former)
+            }
+        };
+        let Some(former) = former else {
             return Ok(None);
         };
         let merged = merge_texts(&wrote, &now, &former);

@@ -1,0 +1,156 @@
+//! Undo in `storage` and `uploads`, where each step is taken back by itself.
+
+use serde_json::json;
+
+use super::{add, done, enter_intent, missing, named, writes};
+use crate::ops::stage::{content, file, ran, small, upload};
+
+#[test]
+fn each_undo_takes_the_answer_before_however_a_file_was_written() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "made"), "storage", "d/log.txt", "a\n");
+    add(&ada, "added", "d/log.txt", "b\n");
+    ran(
+        &writes(&ada, "edited"),
+        "storage",
+        "sed",
+        &["-i", "s/a/A/", "d/log.txt"],
+    );
+    add(&ada, "added again", "d/log.txt", "c\n");
+    for text in ["A\nb\n", "a\nb\n", "a\n"] {
+        done(&ada, "shed_undo", &json!({}));
+        assert_eq!(content(&ada, "storage", "d/log.txt"), text);
+    }
+    done(&ada, "shed_undo", &json!({}));
+    assert!(missing(&ada, "storage", "d/log.txt"));
+}
+
+#[test]
+fn a_new_directory_goes_after_an_undo_inside_it() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    ran(&writes(&ada, "before"), "storage", "mkdir", &["from"]);
+    file(&writes(&ada, "before"), "storage", "from/x", "a\n");
+    let copy = json!({"from": "storage/from", "to": "storage/d"});
+    done(&writes(&ada, "copied"), "shed_copy", &copy);
+    add(&ada, "added", "d/x", "b\n");
+    done(&ada, "shed_undo", &json!({}));
+    done(&ada, "shed_undo", &json!({}));
+    assert!(missing(&ada, "storage", "d/x"));
+    assert_eq!(content(&ada, "storage", "from/x"), "a\n");
+}
+
+#[test]
+fn answers_that_wrote_other_lines_are_taken_back_in_any_order() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let text = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+    let first = text.replace('1', "one");
+    let both = first.replace('9', "nine");
+    file(&writes(&ada, "before"), "storage", "a.md", text);
+    file(&writes(&ada, "first"), "storage", "a.md", &first);
+    file(&writes(&ada, "second"), "storage", "a.md", &both);
+    done(&ada, "shed_undo", &json!({"answer": "first"}));
+    assert_eq!(content(&ada, "storage", "a.md"), text.replace('9', "nine"));
+    done(&ada, "shed_undo", &json!({"answer": "second"}));
+    assert_eq!(content(&ada, "storage", "a.md"), text);
+}
+
+#[test]
+fn additions_are_taken_back_in_any_order() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "before"), "storage", "log.txt", "a\n");
+    add(&ada, "first", "log.txt", "b\n");
+    add(&ada, "second", "log.txt", "c\n");
+    done(&ada, "shed_undo", &json!({"answer": "first"}));
+    assert_eq!(content(&ada, "storage", "log.txt"), "a\nc\n");
+    done(&ada, "shed_undo", &json!({"answer": "second"}));
+    assert_eq!(content(&ada, "storage", "log.txt"), "a\n");
+}
+
+#[test]
+fn an_edit_above_an_addition_stays() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "answer"), "storage", "log.txt", "a\n");
+    add(&ada, "answer", "log.txt", "b\n");
+    file(&writes(&ada, "mine"), "storage", "log.txt", "mine\nb\n");
+    let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
+    refused.refused(409, "FILE_EXISTS");
+    let part = json!({"answer": "answer", "partial": true});
+    let told = done(&ada, "shed_undo", &part);
+    assert_eq!(named(&told["kept"]), ["storage/log.txt"], "{told}");
+    assert!(content(&ada, "storage", "log.txt").starts_with("mine\n"));
+}
+
+#[test]
+fn a_file_that_has_the_name_of_one_that_came_stays() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    upload(&ada, "in.csv", "a,b\n");
+    let moved = json!({"from": "uploads/in.csv", "to": "storage/in.csv", "move": true});
+    done(&writes(&ada, "answer"), "shed_copy", &moved);
+    let rename = json!({"zone": "storage", "old_path": "in.csv", "new_path": "data.csv"});
+    done(&writes(&ada, "renamed"), "shed_rename", &rename);
+    file(&writes(&ada, "mine"), "storage", "in.csv", "mine\n");
+    let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
+    refused.refused(409, "FILE_EXISTS");
+    assert_eq!(content(&ada, "storage", "in.csv"), "mine\n");
+    assert_eq!(content(&ada, "storage", "data.csv"), "a,b\n");
+}
+
+#[test]
+fn a_move_of_which_the_bin_keeps_nothing_is_named() {
+    let server = small().env("FILESHED_BIN_DAYS", "0").app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "before"), "storage", "big", "big\n");
+    let moved = json!({"from": "storage/big", "to": "documents/big", "move": true});
+    done(&writes(&ada, "answer"), "shed_copy", &moved);
+    let undo = json!({"answer": "answer"});
+    let refused = ada.call("shed_undo", &undo);
+    refused.refused(404, "FILE_NOT_FOUND");
+    assert!(refused.text.contains("storage/big"), "{}", refused.text);
+    assert_eq!(content(&ada, "documents", "big"), "big\n");
+    let told = done(
+        &ada,
+        "shed_undo",
+        &json!({"answer": "answer", "partial": true}),
+    );
+    assert_eq!(named(&told["kept"]), ["storage/big"], "{told}");
+}
+
+#[test]
+fn an_undo_that_went_down_after_a_file_was_sent_back_is_done() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    upload(&ada, "in.csv", "a,b\n");
+    let moved = json!({"from": "uploads/in.csv", "to": "storage/in.csv", "move": true});
+    done(&writes(&ada, "answer"), "shed_copy", &moved);
+    let undo = json!({"answer": "answer"});
+    done(&ada, "shed_undo", &undo);
+    let registry = rusqlite::Connection::open(server.data().join("access_auth.sqlite"));
+    let registry = registry.expect("a registry");
+    let written: String = registry
+        .query_row(
+            "SELECT json_object('tenant', home, 'zone', zone, 'changed_at', changed_at, 'actor', actor,
+                 'author', author, 'chat', chat, 'answer', answer, 'operation', operation, 'steps', steps,
+                 'before', NULL, 'commit', NULL, 'undoes', undoes)
+             FROM changes WHERE undoes IS NOT NULL",
+            (),
+            |row| row.get(0),
+        )
+        .expect("a change");
+    // The server went down before the end of the intent.
+    registry
+        .execute_batch(
+            "DELETE FROM changes WHERE undoes IS NOT NULL; UPDATE changes SET undone_by = NULL;",
+        )
+        .expect("taken out");
+    enter_intent(&server, "uploads", ("", "shed_undo"), Some(written));
+    // The next change of the zone repairs it.
+    let gone = json!({"zone": "uploads", "path": "in.csv"});
+    done(&writes(&ada, "other"), "shed_delete", &gone);
+    ada.call("shed_undo", &undo).refused(409, "FILE_EXISTS");
+}
