@@ -376,6 +376,8 @@ kills() {
     echo "seed: $seed"
     run_tests kills "FILESHED_TEST_SEED=$seed FILESHED_TEST_ROUNDS=500 \
         cargo test --no-fail-fast --test crash" kills:: append:: bin:: carrier:: resumable::
+    run_tests model-kills "FILESHED_TEST_SEED=$seed FILESHED_TEST_ROUNDS=200 \
+        cargo test --no-fail-fast --test api" ops::undo::model
     run_tests long-kills "FILESHED_TEST_SEED=$seed FILESHED_TEST_ROUNDS=40 \
         FILESHED_TEST_CALLS=20000 FILESHED_TEST_COMMANDS=1000 \
         cargo test --no-fail-fast --test crash --test sandbox" \

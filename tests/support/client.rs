@@ -93,12 +93,19 @@ impl Client<'_> {
     /// between operations: those that the operation does not have are left out, unlike with [`Self::post`].
     #[track_caller]
     pub fn call(&self, operation: &str, arguments: &Value) -> Answer {
+        self.try_call(operation, arguments).unwrap()
+    }
+
+    /// The same for a server that may be killed meanwhile; `None` if it did not answer.
+    #[track_caller]
+    pub fn try_call(&self, operation: &str, arguments: &Value) -> Option<Answer> {
         let arguments = schema::fitting(operation, arguments.clone());
-        let answer = self.post(operation, arguments.to_string().as_bytes());
+        let (path, body) = (format!("/{operation}"), arguments.to_string());
+        let answer = self.try_send("POST", &path, body.as_bytes())?;
         if answer.status == 200 {
             schema::assert_declared(operation, &answer.body["data"]);
         }
-        answer
+        Some(answer)
     }
 
     /// `data` of a call in a zone, which must succeed.
@@ -126,8 +133,13 @@ impl Client<'_> {
 
     /// A request as it is.
     pub fn send(&self, method: &str, path: &str, body: &[u8]) -> Answer {
+        self.try_send(method, path, body).unwrap()
+    }
+
+    /// The same for a server that may be killed meanwhile; `None` if it did not answer.
+    pub fn try_send(&self, method: &str, path: &str, body: &[u8]) -> Option<Answer> {
         if let Some(answer) = self.server.answer(method, path, &self.headers, body) {
-            return answer;
+            return Some(answer);
         }
         let mut request = ureq::http::Request::builder()
             .method(method)
@@ -148,7 +160,7 @@ impl Client<'_> {
         } else {
             agent.run(request.body(body).unwrap())
         };
-        Answer::read(response.unwrap())
+        Answer::read(response.ok()?)
     }
 }
 
@@ -168,11 +180,12 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn read(response: ureq::http::Response<ureq::Body>) -> Self {
+    /// Reads a response; `None` if it ends before all of it came.
+    fn read(response: ureq::http::Response<ureq::Body>) -> Option<Self> {
         let (parts, body) = response.into_parts();
         let mut bytes = Vec::new();
-        body.into_reader().read_to_end(&mut bytes).unwrap();
-        Self::of(parts.status.as_u16(), parts.headers, &bytes)
+        body.into_reader().read_to_end(&mut bytes).ok()?;
+        Some(Self::of(parts.status.as_u16(), parts.headers, &bytes))
     }
 
     pub(crate) fn of(status: u16, headers: ureq::http::HeaderMap, body: &[u8]) -> Self {

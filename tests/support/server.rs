@@ -87,8 +87,13 @@ impl Server {
 
     /// Ends the server as a crash does: at once, in the middle of whatever it does.
     pub fn kill(&mut self) {
-        self.child.kill().unwrap();
+        self.send_kill();
         self.child.wait().unwrap();
+    }
+
+    /// Does the same without waiting for the end.
+    pub fn send_kill(&self) {
+        rustix::process::kill_process(self.process(), rustix::process::Signal::KILL).unwrap();
     }
 
     /// Starts another server on the same data.

@@ -2,14 +2,16 @@
 //! undo of that what was there after it: files, and in a group their owners and modes. So does the undo of an
 //! older answer, of what it changed, where no later one changed anything; else a part is taken back, and
 //! nothing beside it changes. Whatever happens, the space that is counted is that on disk, and zones and bin
-//! are within the quota.
+//! are within the quota. All of this holds, too, if the server is killed in the middle of calls; an undo that was
+//! cut off goes on.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use fileshed_test_support::rng::Rng;
-use fileshed_test_support::variables::seed;
-use fileshed_test_support::{Client, TestApp};
+use fileshed_test_support::variables::{rounds, seed};
+use fileshed_test_support::{Answer, Client, Server, Setup, TestApp, pause};
 use serde_json::{Value, json};
 
 use super::writes;
@@ -23,6 +25,14 @@ const ANSWERS: u64 = 14;
 const CLIENTS: [(&str, &str); 3] = [("ada", "one"), ("ada", "two"), ("bob", "three")];
 
 const QUOTA_MB: u64 = 50;
+
+const OPERATION: &str = "shed_undo";
+
+/// Out of so many calls, and out of so many undos, one is cut off by a kill.
+const KILLED: [u64; 2] = [8, 2];
+
+/// Longest time from a call to the kill, in microseconds.
+const LONGEST: u64 = 20_000;
 
 /// Every file with its content; beside each of the group its owner and mode.
 type Files = BTreeMap<PathBuf, Vec<u8>>;
@@ -187,7 +197,8 @@ fn call(rng: &mut Rng, number: u64, usual: &'static str) -> (&'static str, Value
 
 /// An answer, or an undo.
 struct Did {
-    id: String,
+    /// Its id; several if it was cut off and goes on in others.
+    ids: Vec<String>,
     /// The number of its client.
     whose: usize,
     before: Files,
@@ -196,41 +207,117 @@ struct Did {
     is_answer: bool,
 }
 
+/// The server of a sequence.
+enum Host {
+    Here(TestApp),
+    /// A process that is killed in the middle of calls.
+    Mortal(Server),
+}
+
+impl Deref for Host {
+    type Target = TestApp;
+
+    fn deref(&self) -> &TestApp {
+        match self {
+            Self::Here(server) => server,
+            Self::Mortal(server) => server,
+        }
+    }
+}
+
 /// A sequence of answers and undos.
-struct Sequence<'s> {
-    server: &'s TestApp,
-    clients: Vec<Client<'s>>,
+struct Sequence {
+    host: Host,
     rng: Rng,
     did: Vec<Did>,
     /// The number of older answers that were taken back whole, and in part.
     older: [u64; 2],
+    /// Calls that are still to be cut off by a kill.
+    kills: u64,
     log: Vec<String>,
 }
 
-impl Sequence<'_> {
+impl Sequence {
+    fn new(host: Host, seed: u64, kills: u64) -> Self {
+        let sequence = Self {
+            host,
+            rng: Rng::new(seed),
+            did: Vec::new(),
+            older: [0; 2],
+            kills,
+            log: vec![format!("seed {seed}")],
+        };
+        for at in 0..CLIENTS.len() {
+            for path in ["a.md", "b.md", "x/a.md", "x/y/c.md"] {
+                let address = format!("/files/content?zone=uploads&path={path}");
+                let put = sequence.client(at).send("PUT", &address, path.as_bytes());
+                assert_eq!(put.status, 201);
+            }
+        }
+        sequence
+    }
+
+    fn client(&self, at: usize) -> Client<'_> {
+        let (user, chat) = CLIENTS[at];
+        self.host.as_member(user, "t").chat(chat)
+    }
+
     fn state(&self) -> Files {
-        state(self.server, &self.clients[0])
+        state(&self.host, &self.client(0))
+    }
+
+    /// Makes a call in an answer; `None` if the server was killed before it answered.
+    fn call(
+        &mut self,
+        at: usize,
+        (answer, operation, arguments): (&str, &str, &Value),
+    ) -> Option<Answer> {
+        let rate = KILLED[usize::from(operation == OPERATION)];
+        let is_killed = self.kills > 0 && self.rng.below(rate) == 0;
+        let moment = self.rng.below(LONGEST);
+        let client = writes(&self.client(at), answer);
+        let Host::Mortal(server) = &self.host else {
+            return Some(client.call(operation, arguments));
+        };
+        if !is_killed {
+            return Some(client.call(operation, arguments));
+        }
+        let told = std::thread::scope(|scope| {
+            let call = scope.spawn(|| client.try_call(operation, arguments));
+            pause(moment);
+            server.send_kill();
+            call.join().expect("a call")
+        });
+        self.host = Host::Mortal(server.again());
+        self.kills -= u64::from(told.is_none());
+        // The first call in a zone repairs it.
+        for at in 0..CLIENTS.len() {
+            for zone in ["uploads", "storage", "documents"] {
+                self.client(at).call("shed_list", &json!({"zone": zone}));
+            }
+        }
+        told
     }
 
     /// Gives an answer of several calls.
     fn answer(&mut self, number: u64) {
         let at = self.rng.below(3) as usize;
         let id = format!("answer-{number}");
-        let writer = writes(&self.clients[at], &id);
         let usual = PLACES[self.rng.below(3) as usize];
         let before = self.state();
         let (mut last, mut all) = (before.clone(), BTreeSet::new());
         for step in 0..=self.rng.below(6) {
             let (operation, arguments) = call(&mut self.rng, number * 10 + step, usual);
-            let told = writer.call(operation, &arguments);
-            let line = format!("{id} {operation} {arguments}: {}", told.status);
-            self.log.push(line);
+            let told = self.call(at, (&id, operation, &arguments));
+            let told = told.map_or("cut off".to_owned(), |told| told.status.to_string());
+            self.log
+                .push(format!("{id} {operation} {arguments}: {told}"));
             let now = self.state();
-            all.extend(changed(self.server, &last, &now));
+            all.extend(changed(&self.host, &last, &now));
             last = now;
         }
         self.did.push(Did {
-            id,
+            ids: vec![id],
             whose: at,
             before,
             changed: all,
@@ -238,30 +325,57 @@ impl Sequence<'_> {
         });
     }
 
+    /// Returns the ids of all undos, the first one first.
+    fn undos(&self) -> Vec<String> {
+        let registry = rusqlite::Connection::open(self.host.data().join("access_auth.sqlite"));
+        let registry = registry.expect("a registry");
+        let text = "SELECT answer FROM changes WHERE operation = 'shed_undo' GROUP BY answer
+            ORDER BY min(number)";
+        let mut statement = registry.prepare(text).expect("a statement");
+        let rows = statement.query_map((), |row| row.get(0)).expect("rows");
+        rows.collect::<Result<_, _>>().expect("ids")
+    }
+
     /// Takes back what was done at this place, and notes that; returns the state before and after.
     fn undo(&mut self, at: usize, partial: bool) -> (Files, Files) {
-        let before = self.state();
-        let (id, whose) = (self.did[at].id.clone(), self.did[at].whose);
-        let call = json!({"answer": id, "partial": partial});
-        let told = self.clients[whose].call("shed_undo", &call);
-        self.log.push(format!("undo {call}: {}", told.text));
-        let after = self.state();
-        let is_nothing = told.status == 404;
-        assert!(is_nothing || told.status == 200, "{:#?}", self.log);
-        if is_nothing {
-            assert_eq!(before, after, "{:#?}", self.log);
+        let (before, known) = (self.state(), self.undos());
+        let (ids, whose) = (self.did[at].ids.clone(), self.did[at].whose);
+        let mut is_nothing = false;
+        for id in ids.iter().rev() {
+            let call = json!({"answer": id, "partial": partial});
+            let mut is_cut_off = false;
+            let told = loop {
+                let told = self.call(whose, (id, OPERATION, &call));
+                let text = told.as_ref().map_or("cut off", |told| &*told.text);
+                self.log.push(format!("undo {call}: {text}"));
+                if let Some(told) = told {
+                    break told;
+                }
+                is_cut_off = true;
+            };
+            is_nothing = told.status == 404;
+            let is_done = is_cut_off && told.status == 409 && told.text.contains("already");
+            assert!(
+                is_nothing || is_done || told.status == 200,
+                "{:#?}",
+                self.log
+            );
+        }
+        let (after, mut undos) = (self.state(), self.undos());
+        undos.retain(|id| !known.contains(id));
+        if is_nothing && undos.is_empty() {
+            assert!(before == after, "{:#?}", self.log);
             return (before, after);
         }
         self.did[at].is_answer = false;
-        if let Some(undo) = told.data()["undo"].as_str() {
-            let did = Did {
-                id: undo.to_owned(),
+        if !undos.is_empty() {
+            self.did.push(Did {
+                ids: undos,
                 whose,
                 before: before.clone(),
-                changed: changed(self.server, &before, &after),
+                changed: changed(&self.host, &before, &after),
                 is_answer: false,
-            };
-            self.did.push(did);
+            });
         }
         (before, after)
     }
@@ -271,7 +385,12 @@ impl Sequence<'_> {
         let at = self.did.len() - 1;
         let expected = self.did[at].before.clone();
         let (_, after) = self.undo(at, false);
-        assert!(after == expected, "{:#?}", self.log);
+        assert!(
+            after == expected,
+            "{:?}: {:#?}",
+            changed(&self.host, &expected, &after),
+            self.log
+        );
     }
 
     /// Draws an answer after which something was done.
@@ -294,7 +413,7 @@ impl Sequence<'_> {
         let is_alone = later.all(|did| did.changed.is_disjoint(&own));
         let (before, after) = self.undo(at, !is_alone);
         self.older[usize::from(!is_alone)] += u64::from(before != after);
-        let is_own = |path: &&PathBuf| own.contains(&top(self.server, path));
+        let is_own = |path: &&PathBuf| own.contains(&top(&self.host, path));
         let part = |files: &Files, is: bool| -> Files {
             let files = files.iter().filter(|(path, _)| is_own(path) == is);
             files
@@ -310,47 +429,48 @@ impl Sequence<'_> {
             assert!(part(&old, true) == part(&after, true), "{:#?}", self.log);
         }
     }
+
+    /// Gives answers and takes them back.
+    fn run(&mut self) {
+        for number in 0..ANSWERS {
+            for (at, (user, _)) in CLIENTS.into_iter().enumerate() {
+                expect_space(&self.host, &self.client(at), user);
+            }
+            let older = self.draw_older();
+            match (self.rng.below(5), older) {
+                (0, _) if !self.did.is_empty() => self.undo_newest(),
+                (1 | 2, Some(at)) => self.undo_older(at),
+                _ => self.answer(number),
+            }
+        }
+    }
+}
+
+fn setup() -> Setup {
+    small()
+        .env("FILESHED_QUOTA_PER_USER_MB", &QUOTA_MB.to_string())
+        .env("FILESHED_QUOTA_PER_GROUP_MB", &QUOTA_MB.to_string())
 }
 
 #[test]
 fn an_undo_leaves_what_was_there_before_and_so_does_its_own() {
     let first = seed();
-    let mut older = [0; 2];
+    let mut older = 0;
     for seed in first..first + SEQUENCES {
-        let server = small()
-            .env("FILESHED_QUOTA_PER_USER_MB", &QUOTA_MB.to_string())
-            .env("FILESHED_QUOTA_PER_GROUP_MB", &QUOTA_MB.to_string())
-            .app();
-        let clients = CLIENTS.into_iter();
-        let clients = clients.map(|(user, chat)| server.as_member(user, "t").chat(chat));
-        let mut sequence = Sequence {
-            server: &server,
-            clients: clients.collect(),
-            rng: Rng::new(seed),
-            did: Vec::new(),
-            older: [0; 2],
-            log: vec![format!("seed {seed}")],
-        };
-        for client in &sequence.clients {
-            for path in ["a.md", "b.md", "x/a.md", "x/y/c.md"] {
-                let address = format!("/files/content?zone=uploads&path={path}");
-                assert_eq!(client.send("PUT", &address, path.as_bytes()).status, 201);
-            }
-        }
-        for number in 0..ANSWERS {
-            for (client, (user, _)) in sequence.clients.iter().zip(CLIENTS) {
-                expect_space(&server, client, user);
-            }
-            let older = sequence.draw_older();
-            match (sequence.rng.below(5), older) {
-                (0, _) if !sequence.did.is_empty() => sequence.undo_newest(),
-                (1 | 2, Some(at)) => sequence.undo_older(at),
-                _ => sequence.answer(number),
-            }
-        }
-        for (all, count) in older.iter_mut().zip(sequence.older) {
-            *all += count;
-        }
+        let mut sequence = Sequence::new(Host::Here(setup().app()), seed, 0);
+        sequence.run();
+        older += sequence.older.iter().sum::<u64>();
     }
-    assert!(older.iter().sum::<u64>() > 0);
+    assert!(older > 0);
+}
+
+#[test]
+fn an_undo_leaves_what_was_there_before_whenever_the_server_is_killed() {
+    let (mut seed, mut kills) = (seed(), rounds());
+    while kills > 0 {
+        let mut sequence = Sequence::new(Host::Mortal(setup().start()), seed, kills);
+        sequence.run();
+        kills = sequence.kills;
+        seed += 1;
+    }
 }
