@@ -22,8 +22,7 @@ use fileshed_zones::store::Store;
 use fileshed_zones::zone::{Zone, ZonePath, expect_write_scope};
 use serde_json::{Value, json};
 
-use self::carry_out::ChangeWays;
-use self::overlay::Exchange;
+use self::carry_out::{ChangeWays, ZoneUndo};
 pub use crate::judge::{change_in, range};
 
 /// The operation, for history and logs.
@@ -151,6 +150,19 @@ struct ZoneChanges {
     changes: Vec<ListedChange>,
 }
 
+/// Changes of one zone that are taken back before those of others. Zones without history take turns: what moves
+/// between them is where the next one expects it.
+struct UndoPart {
+    /// The position of the zone.
+    zone: usize,
+    /// The number of the last change.
+    last: Option<i64>,
+    /// The ways back from each change, in a zone without history.
+    ways: Vec<ChangeWays>,
+    /// The outcome for each path.
+    paths: Vec<UndonePath>,
+}
+
 /// The extent of an undo.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UndoOptions {
@@ -174,21 +186,17 @@ pub fn undo(
     };
     let id = format!("undo-{:08x}", u32::from_be_bytes(random::bytes()?));
     let mut before = None;
-    let (answer, zones, mut paths) = loop {
+    let (answer, (zones, parts), mut paths) = loop {
         let changes = chosen(store, caller, what, before)?;
         before = changes.last().map(|row| row.number);
         let answer = changes[0].change.answer.clone();
         let zones = by_zone(store, caller, changes, &id)?;
-        let (mut judged, mut exchange) = (Vec::new(), Exchange::default());
-        for zone in zones {
-            let ways = zone.judge(store, only, &mut exchange)?;
-            judged.push((zone, ways));
-        }
-        let paths = judged.iter().flat_map(|(_, (paths, _))| paths.clone());
+        let parts = judge(store, &zones, only)?;
+        let paths = parts.iter().flat_map(|part| part.paths.clone());
         let paths: Vec<UndonePath> = paths.collect();
         // Of a path, the last change of which something is left.
         if !paths.is_empty() || only.is_none() {
-            break (answer, judged, paths);
+            break (answer, (zones, parts), paths);
         }
         if number.is_some() {
             return Err(UndoError::Undone { answer }.into());
@@ -203,24 +211,7 @@ pub fn undo(
         None
     } else {
         expect_write_scope(caller)?;
-        paths.clear();
-        let mut has_sent = false;
-        for (zone, (_, mut ways)) in zones {
-            // Files that another zone sent back are judged where they are now.
-            if has_sent {
-                (_, ways) = zone.judge(store, only, &mut Exchange::default())?;
-            }
-            has_sent |= ways.iter().any(ChangeWays::sends_back);
-            match zone.take_back(store, only, &ways, options) {
-                Ok(outcomes) => paths.extend(outcomes),
-                // The answer has to name the id by which the other zones are undone.
-                Err(error) if paths.iter().any(|path| !path.is_kept()) => {
-                    tracing::warn!(%error, "a zone is not taken back");
-                    paths.push(zone.as_it_is(KeptReason::of(&error)));
-                }
-                Err(error) => return Err(error),
-            }
-        }
+        paths = take_back(store, (&zones, &parts), only, options)?;
         paths.iter().any(|path| !path.is_kept()).then_some(id)
     };
     // Of a path that several changes touched, the last outcome counts.
@@ -408,10 +399,95 @@ fn by_zone(
         let is_one = of_zone.zone.is_versioned();
         of_zone.caller.undoes = is_one.then(|| numbers.collect::<Vec<_>>().join(","));
     }
-    // The zone of the last change first: what moves between zones is where the next one expects it.
-    let last = |of_zone: &ZoneChanges| of_zone.changes.iter().map(|row| row.number).max();
-    zones.sort_by_key(|of_zone| Reverse(last(of_zone)));
     Ok(zones)
+}
+
+/// Opens the zones; `None` for those that the caller does not have any more.
+fn open<'s>(store: &'s Store, zones: &'s [ZoneChanges]) -> Result<Vec<Option<Zone<'s>>>, Error> {
+    zones.iter().map(|zone| zone.open(store)).collect()
+}
+
+/// Finds what becomes of each path. The part with the last change comes first. Changes nothing.
+fn judge(
+    store: &Store,
+    zones: &[ZoneChanges],
+    only: Option<&ZonePath>,
+) -> Result<Vec<UndoPart>, Error> {
+    let opened = open(store, zones)?;
+    let (mut parts, mut by_step) = (Vec::new(), Vec::new());
+    for (at, (of_zone, zone)) in zones.iter().zip(&opened).enumerate() {
+        let paths = match zone {
+            None => vec![of_zone.as_it_is(KeptReason::Left)],
+            Some(zone) if of_zone.zone.is_versioned() => {
+                zone.expect_writable()?;
+                commits::judge(zone, &of_zone.changes, only)?
+            }
+            Some(zone) => {
+                by_step.push((at, zone, &*of_zone.changes));
+                continue;
+            }
+        };
+        let last = of_zone.changes.iter().map(|row| row.number).max();
+        parts.push(UndoPart {
+            zone: at,
+            last,
+            ways: Vec::new(),
+            paths,
+        });
+    }
+    for (at, ways) in steps::judge(&by_step, only)? {
+        let Some(zone) = &opened[at] else { continue };
+        let paths = ways.outcomes(zone);
+        match parts.last_mut().filter(|part| part.zone == at) {
+            Some(part) => {
+                part.ways.push(ways);
+                part.paths.extend(paths);
+            }
+            None => parts.push(UndoPart {
+                zone: at,
+                last: Some(ways.number),
+                ways: vec![ways],
+                paths,
+            }),
+        }
+    }
+    parts.sort_by_key(|part| Reverse(part.last));
+    Ok(parts)
+}
+
+/// Takes the parts back, in their order; returns the outcome for each path.
+fn take_back(
+    store: &Store,
+    (zones, parts): (&[ZoneChanges], &[UndoPart]),
+    only: Option<&ZonePath>,
+    options: UndoOptions,
+) -> Result<Vec<UndonePath>, Error> {
+    let opened = open(store, zones)?;
+    let undos = opened.iter().map(|zone| zone.as_ref().map(ZoneUndo::of));
+    let mut undos: Vec<Option<ZoneUndo<'_>>> = undos.collect();
+    let (mut paths, mut failed) = (Vec::new(), HashSet::new());
+    for part in parts {
+        let of_zone = &zones[part.zone];
+        let done = match &mut undos[part.zone] {
+            _ if failed.contains(&part.zone) => continue,
+            None => Ok(vec![of_zone.as_it_is(KeptReason::Left)]),
+            Some(undo) if of_zone.zone.is_versioned() => {
+                of_zone.take_commits_back(undo.zone(), only, options)
+            }
+            Some(undo) => undo.carry_out(&part.ways),
+        };
+        match done {
+            Ok(outcomes) => paths.extend(outcomes),
+            // The answer has to name the id by which the other zones are undone.
+            Err(error) if paths.iter().any(|path: &UndonePath| !path.is_kept()) => {
+                tracing::warn!(%error, "a zone is not taken back");
+                paths.push(of_zone.as_it_is(KeptReason::of(&error)));
+                failed.insert(part.zone);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(paths)
 }
 
 impl ZoneChanges {
@@ -423,45 +499,18 @@ impl ZoneChanges {
         }
     }
 
-    /// Finds what becomes of each path; in a zone without history, with the ways back. Changes nothing.
-    fn judge(
+    /// Takes the changes of a zone with history back.
+    fn take_commits_back(
         &self,
-        store: &Store,
+        zone: &Zone<'_>,
         only: Option<&ZonePath>,
-        exchange: &mut Exchange,
-    ) -> Result<(Vec<UndonePath>, Vec<ChangeWays>), Error> {
-        let Some(zone) = self.open(store)? else {
-            return Ok((vec![self.as_it_is(KeptReason::Left)], Vec::new()));
-        };
-        if self.zone.is_versioned() {
-            zone.expect_writable()?;
-            return Ok((commits::judge(&zone, &self.changes, only)?, Vec::new()));
-        }
-        let ways = steps::judge(&zone, &self.changes, only, exchange)?;
-        let outcomes = ways.iter().flat_map(|ways| ways.outcomes(&zone));
-        Ok((outcomes.collect(), ways))
-    }
-
-    /// Takes the changes back.
-    fn take_back(
-        &self,
-        store: &Store,
-        only: Option<&ZonePath>,
-        ways: &[ChangeWays],
         options: UndoOptions,
     ) -> Result<Vec<UndonePath>, Error> {
-        let Some(zone) = self.open(store)? else {
-            return Ok(vec![self.as_it_is(KeptReason::Left)]);
-        };
-        let outcomes = if self.zone.is_versioned() {
-            zone.expect_writable()?;
-            commits::take_back(&zone, &self.changes, only, options)?
-        } else {
-            carry_out::carry_out(&zone, ways)?
-        };
+        zone.expect_writable()?;
+        let outcomes = commits::take_back(zone, &self.changes, only, options)?;
         if outcomes.is_empty() {
             let numbers: Vec<i64> = self.changes.iter().map(|row| row.number).collect();
-            store.registry.mark_undone(&numbers)?;
+            zone.store.registry.mark_undone(&numbers)?;
         }
         Ok(outcomes)
     }

@@ -28,12 +28,6 @@ pub(super) struct ChangeWays {
 }
 
 impl ChangeWays {
-    /// Returns `true` if a way sends something to another zone.
-    pub(super) fn sends_back(&self) -> bool {
-        let mut ways = self.ways.iter();
-        ways.any(|(_, way, _)| matches!(way, Way::Send(..)))
-    }
-
     /// Returns what becomes of the paths if nothing fails.
     pub(super) fn outcomes(&self, zone: &Zone<'_>) -> Vec<UndonePath> {
         let outcomes = self.ways.iter().map(|(_, way, _)| way.outcome());
@@ -61,37 +55,8 @@ fn has_former(steps: &[Step], path: &ZonePath) -> bool {
     )
 }
 
-/// Takes changes back, the last one first.
-pub(super) fn carry_out(zone: &Zone<'_>, changes: &[ChangeWays]) -> Result<Vec<UndonePath>, Error> {
-    let mut undo = ZoneUndo {
-        zone,
-        marked: HashSet::new(),
-        failed: HashSet::new(),
-        rewritten: HashMap::new(),
-    };
-    let (mut outcomes, mut rest) = (Vec::new(), changes);
-    while let Some(first) = rest.first() {
-        let (together, after) = rest.split_at(undo.leading_swaps(rest));
-        if let Some(done) = undo.swap_together(together) {
-            outcomes.extend(done);
-            rest = after;
-            continue;
-        }
-        let one_by_one = if together.is_empty() {
-            slice::from_ref(first)
-        } else {
-            together
-        };
-        for change in one_by_one {
-            outcomes.extend(undo.take_back(change)?);
-        }
-        rest = &rest[one_by_one.len()..];
-    }
-    Ok(outcomes)
-}
-
 /// State of an undo that is carried out in a zone.
-struct ZoneUndo<'u> {
+pub(super) struct ZoneUndo<'u> {
     zone: &'u Zone<'u>,
     /// Changes that are marked as taken back.
     marked: HashSet<i64>,
@@ -101,7 +66,43 @@ struct ZoneUndo<'u> {
     rewritten: HashMap<ZonePath, ContentState>,
 }
 
-impl ZoneUndo<'_> {
+impl<'u> ZoneUndo<'u> {
+    pub(super) fn of(zone: &'u Zone<'u>) -> Self {
+        Self {
+            zone,
+            marked: HashSet::new(),
+            failed: HashSet::new(),
+            rewritten: HashMap::new(),
+        }
+    }
+
+    pub(super) fn zone(&self) -> &'u Zone<'u> {
+        self.zone
+    }
+
+    /// Takes changes back, the last one first.
+    pub(super) fn carry_out(&mut self, changes: &[ChangeWays]) -> Result<Vec<UndonePath>, Error> {
+        let (mut outcomes, mut rest) = (Vec::new(), changes);
+        while let Some(first) = rest.first() {
+            let (together, after) = rest.split_at(self.leading_swaps(rest));
+            if let Some(done) = self.swap_together(together) {
+                outcomes.extend(done);
+                rest = after;
+                continue;
+            }
+            let one_by_one = if together.is_empty() {
+                slice::from_ref(first)
+            } else {
+                together
+            };
+            for change in one_by_one {
+                outcomes.extend(self.take_back(change)?);
+            }
+            rest = &rest[one_by_one.len()..];
+        }
+        Ok(outcomes)
+    }
+
     /// Returns the number of the first changes that only wrote over files, each over others.
     fn leading_swaps(&self, changes: &[ChangeWays]) -> usize {
         let mut paths = HashSet::new();

@@ -61,32 +61,10 @@ pub(super) enum Edit {
     Cut(Vec<Range<u64>>),
 }
 
-/// A zone, and the conversation whose uploads it has.
-type OtherZone = (ZoneName, String);
-
-/// The effects of the undo of some zones on the others.
-#[derive(Default)]
-pub(super) struct Exchange {
-    pub(super) sent: Vec<SentEntry>,
-    /// Paths where nothing will be.
-    pub(super) freed: Vec<(OtherZone, ZonePath)>,
-}
-
-impl Exchange {
-    /// Returns `true` if nothing will be at a path of a zone.
-    pub(super) fn has_freed(&self, zone: &Zone<'_>, path: &ZonePath) -> bool {
-        let mut freed = self.freed.iter();
-        freed.any(|(other, freed)| freed == path && is_it(other, zone))
-    }
-}
-
-fn is_it((name, chat): &OtherZone, zone: &Zone<'_>) -> bool {
-    *name == zone.name && (*name != ZoneName::Uploads || *chat == zone.caller.chat.as_str())
-}
-
 /// Something that the undo of one zone sends to another one.
 pub(super) struct SentEntry {
-    to: OtherZone,
+    /// The zone, and the conversation whose uploads it has.
+    to: (ZoneName, String),
     path: ZonePath,
     source: Source,
     edit: Edit,
@@ -95,8 +73,14 @@ pub(super) struct SentEntry {
 impl SentEntry {
     /// Returns `true` if it is sent to a zone.
     pub(super) fn is_for(&self, zone: &Zone<'_>) -> bool {
-        is_it(&self.to, zone)
+        let (name, chat) = &self.to;
+        is_of(zone, *name, chat)
     }
+}
+
+/// Returns `true` if a zone is the one of this name: each conversation has uploads of its own.
+pub(super) fn is_of(zone: &Zone<'_>, name: ZoneName, chat: &str) -> bool {
+    zone.name == name && (name != ZoneName::Uploads || zone.caller.chat.as_str() == chat)
 }
 
 /// Something that will be at a path.

@@ -1,5 +1,6 @@
 //! The judgement of the steps of a zone without history: each one's way back. Changes nothing.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
@@ -13,37 +14,72 @@ use fileshed_zones::zone::{Zone, ZonePath};
 use sha2::Digest as _;
 
 use super::carry_out::ChangeWays;
-use super::overlay::{Exchange, ExpectedEntry, Overlay, below, cut_out};
+use super::overlay::{ExpectedEntry, Overlay, SentEntry, below, cut_out, is_of};
 use super::way::{Way, back_to};
 use super::{KeptReason, MOST};
 use crate::webdav;
 
-/// Finds the ways back from the changes, the last one first. `exchange` has the effects of other zones, and gets
-/// those of this one.
+/// Changes of a zone, with the position by which the zone is known.
+type ChangesOf<'z> = (usize, &'z Zone<'z>, &'z [ListedChange]);
+
+/// Finds the ways back from the changes of several zones, the last one first, whatever its zone.
 pub(super) fn judge(
-    zone: &Zone<'_>,
-    changes: &[ListedChange],
+    zones: &[ChangesOf<'_>],
     only: Option<&ZonePath>,
-    exchange: &mut Exchange,
-) -> Result<Vec<ChangeWays>, Error> {
-    let mut plan = UndoPlan::of(zone, changes)?;
-    for sent in exchange.sent.iter().filter(|sent| sent.is_for(zone)) {
-        plan.overlay.receive(sent);
-    }
-    plan.exchange = std::mem::take(exchange);
-    let ways = changes.iter().map(|row| plan.judge(row, only));
-    let ways = ways.collect::<Result<Vec<ChangeWays>, Error>>()?;
-    let chat = zone.caller.chat.as_str();
-    for (_, way, _) in ways.iter().flat_map(|change| &change.ways) {
-        for path in way.places() {
-            if plan.overlay.at(path)?.is_none() {
-                let freed = ((zone.name, chat.to_owned()), path.clone());
-                plan.exchange.freed.push(freed);
+) -> Result<Vec<(usize, ChangeWays)>, Error> {
+    let plans = zones
+        .iter()
+        .map(|(_, zone, changes)| UndoPlan::of(zone, changes));
+    let mut plans = plans.collect::<Result<Vec<UndoPlan<'_>>, Error>>()?;
+    let rows = zones.iter().enumerate();
+    let rows = rows.flat_map(|(plan, (_, _, rows))| rows.iter().map(move |row| (plan, row)));
+    let mut rows: Vec<(usize, &ListedChange)> = rows.collect();
+    rows.sort_by_key(|(_, row)| Reverse(row.number));
+    let mut judged = Vec::new();
+    for (plan, row) in rows {
+        let taken = taken_sources(&plans, plan, row)?;
+        let (ways, sent) = plans[plan].judge(row, only, &taken)?;
+        for sent in &sent {
+            for plan in plans.iter_mut().filter(|plan| sent.is_for(plan.zone)) {
+                plan.overlay.receive(sent);
             }
         }
+        judged.push((zones[plan].0, ways));
     }
-    *exchange = plan.exchange;
-    Ok(ways)
+    Ok(judged)
+}
+
+/// Returns the positions of the steps of a change that brought something from a place where something else will
+/// be.
+fn taken_sources(
+    plans: &[UndoPlan<'_>],
+    plan: usize,
+    row: &ListedChange,
+) -> Result<HashSet<usize>, Error> {
+    let mut taken = HashSet::new();
+    for (at, step) in row.change.steps().into_iter().enumerate() {
+        let Step::Came {
+            zone, from, chat, ..
+        } = step
+        else {
+            continue;
+        };
+        let (zone, from) = (ZoneName::parse(&zone)?, ZonePath::found(from));
+        let mut others = plans.iter();
+        let is_there = match others.find(|plan| is_of(plan.zone, zone, &chat)) {
+            Some(plan) => plan.overlay.at(&from)?.is_some(),
+            None => {
+                let here = plans[plan].zone;
+                let caller = back_to(here, zone, &chat);
+                let source = here.store.zone_as_it_is(&caller, zone)?;
+                source.data.existing_entry(&from)?.is_some()
+            }
+        };
+        if is_there {
+            taken.insert(at);
+        }
+    }
+    Ok(taken)
 }
 
 /// Knowledge about the zone while steps are judged.
@@ -51,7 +87,6 @@ struct UndoPlan<'p> {
     zone: &'p Zone<'p>,
     /// The zone after the ways that were found.
     overlay: Overlay<'p>,
-    exchange: Exchange,
     /// Entries of the bin that the steps put there, by id.
     in_bin: HashMap<String, BinRow>,
     /// `true` if something in the zone is locked.
@@ -114,7 +149,7 @@ impl StepPath {
 }
 
 /// The text of a file before a step.
-enum Former<'f> {
+enum FormerText<'f> {
     /// It is in the bin.
     Kept(&'f BinRow),
     /// It is what the step left without these bytes.
@@ -194,7 +229,6 @@ impl<'p> UndoPlan<'p> {
         Ok(Self {
             zone,
             overlay: Overlay::over(zone)?,
-            exchange: Exchange::default(),
             in_bin: kept.into_iter().map(|row| (row.id.clone(), row)).collect(),
             has_locks: webdav::has_locks(zone)?,
             merging: 0,
@@ -207,10 +241,16 @@ impl<'p> UndoPlan<'p> {
         })
     }
 
-    /// Returns the ways back from a change.
-    fn judge(&mut self, row: &ListedChange, only: Option<&ZonePath>) -> Result<ChangeWays, Error> {
+    /// Returns the ways back from a change, and what they send to other zones. The sources of the steps `taken`
+    /// have something else.
+    fn judge(
+        &mut self,
+        row: &ListedChange,
+        only: Option<&ZonePath>,
+        taken: &HashSet<usize>,
+    ) -> Result<(ChangeWays, Vec<SentEntry>), Error> {
         let steps = row.change.steps();
-        let (mut ways, mut is_all) = (Vec::new(), true);
+        let (mut ways, mut sent, mut is_all) = (Vec::new(), Vec::new(), true);
         for (at, step) in steps.iter().enumerate().rev() {
             if self.done.contains(&(row.number, at)) {
                 continue;
@@ -220,23 +260,24 @@ impl<'p> UndoPlan<'p> {
                 is_all = false;
                 continue;
             }
-            if let Some((way, seen)) = self.way(row, step)? {
+            if let Some((way, seen)) = self.way(row, step, taken.contains(&at))? {
                 let way = self.unless_stopped(way)?;
                 if let Way::Rename(path, back, _) = &way {
                     self.settle_inside(row, path.as_str(), back.as_str());
                 }
-                self.exchange.sent.extend(self.overlay.sent(&way)?);
+                sent.extend(self.overlay.sent(&way)?);
                 self.overlay.take(&way);
                 ways.push((at, way, seen));
             }
         }
         let number = row.number;
-        Ok(ChangeWays {
+        let ways = ChangeWays {
             number,
             steps,
             is_all,
             ways,
-        })
+        };
+        Ok((ways, sent))
     }
 
     /// Returns `true` if later steps leave at a path what was there after this change.
@@ -309,7 +350,7 @@ impl<'p> UndoPlan<'p> {
         let Some(chain) = self.chain(row, path.as_str()) else {
             return Ok(None);
         };
-        let former = Former::Kept(&chain.kept);
+        let former = FormerText::Kept(&chain.kept);
         let Some(content) = self.merged(row, path, there, &former)? else {
             return Ok(None);
         };
@@ -321,11 +362,13 @@ impl<'p> UndoPlan<'p> {
         )))
     }
 
-    /// Returns the way back from a step, and the state of what it changes; `None` if nothing is left to do.
+    /// Returns the way back from a step, and the state of what it changes; `None` if nothing is left to do. `taken`
+    /// if something else is where it came from.
     fn way(
         &mut self,
         row: &ListedChange,
         step: &Step,
+        taken: bool,
     ) -> Result<Option<(Way, Option<ContentState>)>, Error> {
         let path = ZonePath::found(step.path().to_owned());
         let oldest = self.merged.get(step.path());
@@ -399,13 +442,10 @@ impl<'p> UndoPlan<'p> {
                 if there.is_none() || !is_settled && self.is_replaced_after(row, step.path()) {
                     return stay(KeptReason::Changed);
                 }
-                let (zone, from) = (ZoneName::parse(zone)?, ZonePath::found(from.clone()));
-                let caller = back_to(self.zone, zone, chat);
-                let source = self.zone.store.zone_as_it_is(&caller, zone)?;
-                let is_freed = self.exchange.has_freed(&source, &from);
-                if !is_freed && source.data.existing_entry(&from)?.is_some() {
+                if taken {
                     return stay(KeptReason::Taken);
                 }
+                let (zone, from) = (ZoneName::parse(zone)?, ZonePath::found(from.clone()));
                 Way::Send(path.clone(), *existing, zone, from, chat.clone())
             }
             Step::Appended {
@@ -458,7 +498,7 @@ impl<'p> UndoPlan<'p> {
         if let Some(way) = self.merge_chain(row, &path, there)? {
             return Ok(way);
         }
-        self.merge(row, path, there, &Former::Kept(&kept))
+        self.merge(row, path, there, &FormerText::Kept(&kept))
     }
 
     /// Returns the way by which a merge takes a step back; the path stays as it is if that cannot be told.
@@ -467,7 +507,7 @@ impl<'p> UndoPlan<'p> {
         row: &ListedChange,
         path: ZonePath,
         there: &ExpectedEntry,
-        former: &Former<'_>,
+        former: &FormerText<'_>,
     ) -> Result<Way, Error> {
         Ok(match self.merged(row, &path, there, former)? {
             Some(content) => Way::Rewrite(path, content.into(), Vec::new()),
@@ -503,7 +543,7 @@ impl<'p> UndoPlan<'p> {
                     {
                         return Ok(Way::Shorten(path, end.0, end.1));
                     }
-                    return self.merge(row, path, there, &Former::Without(before..after));
+                    return self.merge(row, path, there, &FormerText::Without(before..after));
                 }
                 None => return Ok(Way::Stay(path, KeptReason::Changed)),
             }
@@ -625,7 +665,7 @@ impl<'p> UndoPlan<'p> {
         row: &ListedChange,
         path: &ZonePath,
         there: &ExpectedEntry,
-        former: &Former<'_>,
+        former: &FormerText<'_>,
     ) -> Result<Option<Vec<u8>>, Error> {
         if there.kind() != Kind::File || there.size() > LARGEST_MERGED {
             return Ok(None);
@@ -635,8 +675,8 @@ impl<'p> UndoPlan<'p> {
             return Ok(None);
         };
         let former = match former {
-            Former::Kept(kept) => self.former(&kept.id)?,
-            Former::Without(added) => {
+            FormerText::Kept(kept) => self.former(&kept.id)?,
+            FormerText::Without(added) => {
                 let mut former = wrote.clone();
                 cut_out(&mut former, added);
                 Some(former)

@@ -154,3 +154,51 @@ fn an_undo_that_went_down_after_a_file_was_sent_back_is_done() {
     done(&writes(&ada, "other"), "shed_delete", &gone);
     ada.call("shed_undo", &undo).refused(409, "FILE_EXISTS");
 }
+
+#[test]
+fn what_moved_between_zones_comes_back_among_the_changes_of_each() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    upload(&ada, "x/a.md", "a\n");
+    upload(&ada, "x/b.md", "b\n");
+    let answer = writes(&ada, "answer");
+    let moved = json!({"from": "uploads/x/a.md", "to": "storage/a.md", "move": true});
+    done(&answer, "shed_copy", &moved);
+    done(
+        &answer,
+        "shed_delete",
+        &json!({"zone": "uploads", "path": "x"}),
+    );
+    add(&ada, "answer", "a.md", "more\n");
+    let mut undo = json!({"answer": "answer"});
+    for _ in 0..2 {
+        let undone = done(&ada, "shed_undo", &undo);
+        assert_eq!(content(&ada, "uploads", "x/a.md"), "a\n");
+        assert_eq!(content(&ada, "uploads", "x/b.md"), "b\n");
+        let again = done(&ada, "shed_undo", &json!({"answer": undone["undo"]}));
+        assert_eq!(content(&ada, "storage", "a.md"), "a\nmore\n");
+        assert!(missing(&ada, "uploads", "x/b.md"));
+        undo = json!({"answer": again["undo"]});
+    }
+}
+
+#[test]
+fn a_directory_that_came_comes_back_with_what_was_written_into_it() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    upload(&ada, "x/a.md", "a\n");
+    let answer = writes(&ada, "answer");
+    let moved = json!({"from": "uploads/x", "to": "storage/z", "move": true});
+    done(&answer, "shed_copy", &moved);
+    file(&answer, "storage", "b.md", "b\n");
+    file(&answer, "storage", "z/a.md", "new\n");
+    let mut undo = json!({"answer": "answer"});
+    for _ in 0..2 {
+        let undone = done(&ada, "shed_undo", &undo);
+        assert_eq!(content(&ada, "uploads", "x/a.md"), "a\n");
+        assert!(missing(&ada, "storage", "z/a.md"));
+        let again = done(&ada, "shed_undo", &json!({"answer": undone["undo"]}));
+        assert_eq!(content(&ada, "storage", "z/a.md"), "new\n");
+        undo = json!({"answer": again["undo"]});
+    }
+}
