@@ -17,6 +17,7 @@ pub(super) struct Checker<'a> {
     pub(super) rule: &'static CommandRule,
     pub(super) args: Vec<String>,
     paths: Vec<PathArgument>,
+    destination: Option<String>,
     changed_by: Option<String>,
     pub(super) network: bool,
     pub(super) archive: Option<ArchiveArgument>,
@@ -31,6 +32,7 @@ impl<'a> Checker<'a> {
             rule,
             args: rule.fixed.iter().map(ToString::to_string).collect(),
             paths: Vec::new(),
+            destination: None,
             changed_by: None,
             network: rule.network,
             archive: None,
@@ -56,6 +58,7 @@ impl<'a> Checker<'a> {
             growth: growth(self.rule.name, &self.args),
             args: self.args,
             paths: self.paths,
+            destination: self.destination,
             changes: self.changed_by.is_some(),
             network: self.network,
             archive: self.archive,
@@ -87,11 +90,17 @@ impl<'a> Checker<'a> {
         if let Some(option) = in_place.filter(|_| count > 0) {
             self.changes(&option.shown());
         }
+        let takes_last = line.has(OptionEffect::TakesLast);
         let mut index = 0;
         for token in &line.tokens {
+            let known = self.paths.len();
+            let mut is_destination = false;
             match *token {
                 Token::Switch(word) => self.switch(word)?,
-                Token::Value { prefix, text, role } => self.value(role, prefix, text)?,
+                Token::Value { prefix, text, role } => {
+                    self.value(role, prefix, text)?;
+                    is_destination = takes_last;
+                }
                 Token::Operand(word) => {
                     let role = match operand_role(syntax, line, index, count) {
                         ArgumentRole::Read | ArgumentRole::AwkOperand if in_place.is_some() => {
@@ -102,7 +111,11 @@ impl<'a> Checker<'a> {
                     };
                     self.operand(role, word)?;
                     index += 1;
+                    is_destination = index == count && !takes_last;
                 }
+            }
+            if let Some(path) = self.paths.get(known).filter(|_| is_destination) {
+                self.destination = Some(path.text.clone());
             }
         }
         Ok(())

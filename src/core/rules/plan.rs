@@ -72,6 +72,8 @@ pub struct CommandPlan {
     pub args: Vec<String>,
     /// The files that arguments name.
     pub paths: Vec<PathArgument>,
+    /// The path that gets the others, as `cp` has one: of an option, else the last operand.
+    pub destination: Option<String>,
     /// `true` if the zone may be changed.
     pub changes: bool,
     /// `true` if it needs sockets.
@@ -95,6 +97,7 @@ impl CommandPlan {
             command: name,
             args: arguments.to_vec(),
             paths: Vec::new(),
+            destination: None,
             changes,
             network: true,
             archive: None,

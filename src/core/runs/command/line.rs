@@ -194,6 +194,9 @@ fn expand(
         {
             archive.position += matches.len() - 1;
         }
+        if plan.destination.as_ref() == Some(&glob.text) {
+            plan.destination = matches.last().cloned();
+        }
         plan.paths.retain(|path| path != &glob);
         plan.paths
             .extend(matches.into_iter().map(|text| PathArgument {

@@ -32,7 +32,7 @@ pub(super) fn of(zone: &Zone<'_>, plan: &CommandPlan) -> Vec<ExpectedChange> {
             .map(|path| ExpectedChange { path, moved: None })
             .collect();
     }
-    let Some(to) = destination(plan).and_then(parsed) else {
+    let Some(to) = plan.destination.as_deref().and_then(parsed) else {
         return Vec::new();
     };
     let from = plan.paths.iter().filter_map(|path| parsed(&path.text));
@@ -50,17 +50,4 @@ pub(super) fn of(zone: &Zone<'_>, plan: &CommandPlan) -> Vec<ExpectedChange> {
         moved: (plan.command == MOVING).then(|| from.clone()),
     });
     expected.collect()
-}
-
-/// The target of a copy or a move: the directory of an option, or the last argument.
-fn destination(plan: &CommandPlan) -> Option<&str> {
-    let args = || plan.args.iter().map(String::as_str);
-    let named = args().enumerate().find_map(|(at, word)| match word {
-        "-t" | "--target-directory" => plan.args.get(at + 1).map(String::as_str),
-        _ => word.strip_prefix("--target-directory=").or_else(|| {
-            let joined = word.strip_prefix("-t");
-            joined.filter(|joined| !joined.is_empty())
-        }),
-    });
-    named.or_else(|| args().rfind(|word| !word.starts_with('-')))
 }
