@@ -18,6 +18,7 @@ mod compare;
 mod config;
 mod content;
 mod damage;
+mod descent;
 mod error;
 mod handle;
 mod head;

@@ -5,11 +5,12 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use git2::{MergeFileInput, ObjectType, Oid, Repository, Tree};
+use git2::{Commit, MergeFileInput, ObjectType, Oid, Repository, Tree};
 
 use super::commit_range::{FileDelta, changed_files};
 use super::content::{FileBlob, zone_path};
 use super::damage::Remedy;
+use super::descent::{renamed, still_there, unique};
 use super::handle::ignore_the_host;
 use super::tree::TreeFiles;
 use super::{CommitRange, History, PreparedContent, Result, object};
@@ -109,9 +110,7 @@ impl History {
     /// is given, at that path and below it. What was changed since stays: texts are merged by lines.
     pub fn reversal(&self, commits: &[CommitRange], only: Option<&ZonePath>) -> Result<Reversal> {
         let repository = &self.repository;
-        let now = self.head_commit()?;
-        let now = now.map(|head| object::tree(repository, head.tree_id()));
-        let mut plan = ReversalPlan::of(repository, now.transpose()?);
+        let mut plan = ReversalPlan::of(repository, self.head_commit()?)?;
         let ranges = commits.iter().map(|range| range.files(repository));
         let ranges = ranges.collect::<Result<Vec<_>>>()?;
         plan.pass_over(ranges.iter().flat_map(|(files, _)| files))?;
@@ -182,37 +181,12 @@ impl History {
     }
 }
 
-/// The id of a file without content, which many files have.
-const EMPTY: &str = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
-
-/// Returns the files that only got another name: the former one, by the present one.
-fn renamed(files: &[FileDelta], is_one: bool) -> HashMap<&str, &str> {
-    let is_one = is_one && files.len() == 2;
-    let tells = |(id, _): &FileBlob| is_one || id.to_string() != EMPTY;
-    let gone = files.iter().filter(|file| file.after.is_none());
-    let gone = gone.filter_map(|file| Some((file.before.filter(tells)?, &*file.path)));
-    let came = files.iter().filter(|file| file.before.is_none());
-    let came = came.filter_map(|file| Some((file.after.filter(tells)?, &*file.path)));
-    let (gone, came) = (unique(gone), unique(came).into_iter());
-    let both = came.filter_map(|(content, now)| Some((now, *gone.get(&content)?)));
-    both.collect()
-}
-
-/// Returns the contents that are at one path alone.
-fn unique<'p>(files: impl Iterator<Item = (FileBlob, &'p str)>) -> HashMap<FileBlob, &'p str> {
-    let mut paths: HashMap<FileBlob, Option<&str>> = HashMap::new();
-    for (content, path) in files {
-        let found = paths.entry(content).and_modify(|found| *found = None);
-        found.or_insert(Some(path));
-    }
-    let paths = paths.into_iter();
-    let found = paths.filter_map(|(content, path)| Some((content, path?)));
-    found.collect()
-}
-
 /// A reversal that is being found.
 struct ReversalPlan<'r> {
     repository: &'r Repository,
+    /// The last commit.
+    tip: Option<Oid>,
+    /// Its files.
     now: TreeFiles<'r>,
     /// Paths that were taken back before.
     settled: HashSet<String>,
@@ -227,17 +201,21 @@ struct ReversalPlan<'r> {
 }
 
 impl<'r> ReversalPlan<'r> {
-    fn of(repository: &'r Repository, now: Option<Tree<'r>>) -> Self {
-        Self {
+    fn of(repository: &'r Repository, tip: Option<Commit<'_>>) -> Result<Self> {
+        let now = tip
+            .as_ref()
+            .map(|tip| object::tree(repository, tip.tree_id()));
+        Ok(Self {
             repository,
-            now: TreeFiles::of(repository, now),
+            tip: tip.map(|tip| tip.id()),
+            now: TreeFiles::of(repository, now.transpose()?),
             settled: HashSet::new(),
             left: BTreeMap::new(),
             others: HashMap::new(),
             conflicts: BTreeMap::new(),
             merging: 0,
             is_part: false,
-        }
+        })
     }
 
     /// Returns what will be at a path.
@@ -280,7 +258,7 @@ impl<'r> ReversalPlan<'r> {
         let renamed = renamed(files, is_one);
         let former: HashSet<&str> = renamed.values().copied().collect();
         let is_meant = |path: &str| only.is_none_or(|only| zone_path(path).is_at_or_below(only));
-        let mut moved = None;
+        let (mut moved, mut descended) = (None, None);
         for file in files.iter().filter(|file| !former.contains(&*file.path)) {
             let path = &*file.path;
             let name_before = renamed.get(path).copied();
@@ -289,7 +267,13 @@ impl<'r> ReversalPlan<'r> {
                 continue;
             }
             if let Some(name_before) = name_before {
-                self.rename_back(&revision, file, name_before)?;
+                let there = self.at(path)?;
+                let is_another = there.is_some() && there != file.after && {
+                    let find = || still_there(self.repository, self.tip, range, renamed.keys());
+                    let there = descended.get_or_insert_with(find);
+                    there.as_ref().is_none_or(|paths| !paths.contains(path))
+                };
+                self.rename_back(&revision, file, name_before, is_another)?;
                 continue;
             }
             let there = self.at(path)?;
@@ -321,13 +305,19 @@ impl<'r> ReversalPlan<'r> {
         Ok(())
     }
 
-    /// Gives a file its former name back, whatever it has now.
-    fn rename_back(&mut self, revision: &str, file: &FileDelta, former: &str) -> Result<()> {
+    /// Gives a file its former name back, whatever it has now, unless another one has its name.
+    fn rename_back(
+        &mut self,
+        revision: &str,
+        file: &FileDelta,
+        former: &str,
+        is_another: bool,
+    ) -> Result<()> {
         let (there, place) = (self.at(&file.path)?, self.at(former)?);
         if there.is_none() && place == file.after {
             return Ok(());
         }
-        if there.is_none() || place.is_some() {
+        if there.is_none() || place.is_some() || is_another {
             let before = there.is_none().then(|| revision.to_owned());
             self.conflicts.insert(file.path.clone(), before);
             return Ok(());

@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use fileshed_test_support::{TestApp, skip, wait_until};
+use fileshed_test_support::{Client, TestApp, skip, wait_until};
 use serde_json::{Value, json};
 
 use super::{missing, undone, writes};
@@ -358,4 +358,106 @@ fn empty_files_are_not_taken_for_one_another() {
     undone(&ada, &json!({"path": "documents/b.md"}));
     assert_eq!(content(&ada, "documents", "a.md"), "");
     assert!(missing(&ada, "documents", "b.md"));
+}
+
+/// Renames `a.md` to `b.md` in an answer; then another file gets that name.
+fn rename_and_replace(ada: &Client<'_>, replace: impl FnOnce(&Client<'_>)) {
+    file(ada, "documents", "a.md", "text\n");
+    let answer = writes(ada, "answer");
+    done(&answer, "shed_rename", &rename("a.md", "b.md"));
+    file(&answer, "documents", "new.md", "new\n");
+    replace(&writes(ada, "after"));
+}
+
+#[test]
+fn a_file_of_others_at_the_new_name_of_a_renamed_one_stays() {
+    type Replace<'r> = &'r dyn Fn(&Client<'_>);
+    let gone = json!({"zone": "documents", "path": "b.md"});
+    let ways: [(&str, Replace<'_>); 4] = [
+        ("moved on", &|after| {
+            done(after, "shed_rename", &rename("b.md", "c.md"));
+            file(after, "documents", "b.md", "another\n");
+        }),
+        ("deleted", &|after| {
+            done(after, "shed_delete", &gone);
+            file(after, "documents", "b.md", "another\n");
+        }),
+        ("moved on in one command", &|after| {
+            let line = "mv b.md c.md; echo another > b.md";
+            let line = json!({"command": line, "cwd": "/documents"}).to_string();
+            let answer = after.send("POST", "/terminal/execute?wait=60", line.as_bytes());
+            assert_eq!(answer.body["exit_code"], 0, "{}", answer.text);
+        }),
+        ("moved over", &|after| {
+            file(after, "documents", "other.md", "another\n");
+            ran(after, "documents", "mv", &["other.md", "b.md"]);
+        }),
+    ];
+    for (way, replace) in ways {
+        let server = small().app();
+        let ada = server.as_user("ada").chat("one");
+        rename_and_replace(&ada, replace);
+        let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
+        refused.refused(409, "FILE_EXISTS");
+        let taken = "`documents/b.md` has something else at its path";
+        assert!(refused.text.contains(taken), "{way}: {}", refused.text);
+        let files = undone(&ada, &json!({"answer": "answer", "partial": true}));
+        assert_eq!(files, ["documents/new.md removed"], "{way}");
+        assert_eq!(content(&ada, "documents", "b.md"), "another\n", "{way}");
+        assert!(missing(&ada, "documents", "a.md"), "{way}");
+    }
+}
+
+#[test]
+fn a_renamed_file_that_went_and_came_back_gets_its_former_name() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let gone = json!({"zone": "documents", "path": "b.md"});
+    rename_and_replace(&ada, |after| {
+        done(after, "shed_rename", &rename("b.md", "c.md"));
+        file(after, "documents", "c.md", "edited\n");
+        done(after, "shed_rename", &rename("c.md", "b.md"));
+        done(after, "shed_delete", &gone);
+        done(after, "shed_undo", &json!({"path": "documents/b.md"}));
+    });
+    let undo = json!({"answer": "answer"});
+    let first = done(&ada, "shed_undo", &undo);
+    assert_eq!(content(&ada, "documents", "a.md"), "edited\n");
+    // The undo is undone, and done again.
+    file(
+        &writes(&ada, "after"),
+        "documents",
+        "a.md",
+        "edited again\n",
+    );
+    done(&ada, "shed_undo", &json!({"answer": first["undo"]}));
+    assert_eq!(content(&ada, "documents", "b.md"), "edited again\n");
+    done(&ada, "shed_undo", &undo);
+    assert_eq!(content(&ada, "documents", "a.md"), "edited again\n");
+}
+
+#[test]
+fn a_file_of_another_member_at_the_new_name_stays_theirs() {
+    let server = small().app();
+    let (ada, bob) = server.team();
+    let ada = ada.chat("one");
+    let file = |path: &str, mode: &str| json!({"zone": "group", "group": "team", "path": path, "content": mode, "mode": mode});
+    let rename = |from: &str, to: &str| json!({"zone": "group", "group": "team", "old_path": from, "new_path": to});
+    done(&ada, "shed_create_file", &file("a.md", "owner"));
+    done(
+        &writes(&ada, "answer"),
+        "shed_rename",
+        &rename("a.md", "b.md"),
+    );
+    done(
+        &writes(&ada, "after"),
+        "shed_rename",
+        &rename("b.md", "c.md"),
+    );
+    done(&bob, "shed_create_file", &file("b.md", "group"));
+    let owners = || done(&ada, "shed_group_info", &json!({"group": "team"}))["files"].take();
+    let before = owners();
+    let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
+    refused.refused(409, "FILE_EXISTS");
+    assert_eq!(owners(), before);
 }
