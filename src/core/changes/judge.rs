@@ -197,7 +197,11 @@ impl EndedCommand<'_> {
 pub fn range(row: &ListedChange) -> Option<CommitRange> {
     let commit = row.change.commit.clone()?;
     let before = row.change.before.clone();
-    Some(CommitRange { before, commit })
+    Some(CommitRange {
+        before,
+        commit,
+        taken_back: HashSet::new(),
+    })
 }
 
 /// Returns the change of this number, if it is one of a zone. Each conversation has uploads of its own.

@@ -28,6 +28,7 @@ pub mod sharing;
 mod tests;
 pub mod tree;
 pub mod undo;
+mod undone_commits;
 pub mod webdav;
 mod write;
 pub mod zone_files;

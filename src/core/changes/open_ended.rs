@@ -294,9 +294,9 @@ impl<'a> OpenEndedPermit<'a> {
         self.contents = contents;
     }
 
-    /// Says that the changes that it takes back stay in part.
-    pub(crate) fn undoes_part(&mut self) {
-        self.change.undoes = Some(String::new());
+    /// Says which changes and parts of changes it takes back.
+    pub(crate) fn undoes(&mut self, text: String) {
+        self.change.undoes = Some(text);
     }
 
     /// Takes an entry away.

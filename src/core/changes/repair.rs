@@ -24,8 +24,9 @@
 //! In a group, where one member may wait for the change of another, the one that gets the write lock takes
 //! step 3 once more (`reap_dead_instances`).
 
-use crate::judge::{EndedCommand, range, start_of};
-use fileshed_history::{Author, History, HistoryError, power_cut};
+use crate::judge::{EndedCommand, start_of};
+use crate::undone_commits;
+use fileshed_history::{Author, History, power_cut};
 use fileshed_registry::{
     Change, ChangeFilter, Orphan, OwnershipChange, OwnershipEffect, Step, TenantCondition, Usage,
 };
@@ -359,12 +360,14 @@ fn repaired_changes(
 ) -> Result<Vec<Change>, Error> {
     let mut changes = orphan.changes.clone();
     for change in &mut changes {
-        // If only a part was taken back, the rest is for another undo.
+        // The rest is for another undo.
         if let Some(undoes) = &mut change.undoes
             && zone.is_versioned()
-            && !is_taken_back(store, tenant, zone, undoes)?
         {
-            undoes.clear();
+            *undoes = match &commit {
+                Some(commit) => undoes_in(store, tenant, zone, (undoes, commit))?,
+                None => String::new(),
+            };
         }
     }
     if let Some(last) = changes.last_mut() {
@@ -412,23 +415,18 @@ fn repaired_changes(
     Ok(changes)
 }
 
-/// Returns `true` if nothing is left of the changes with these numbers, in a zone with history.
-fn is_taken_back(
+/// Returns the part of `undoes`, the numbers of changes in a zone with history, that a commit has.
+fn undoes_in(
     store: &Store,
     tenant: &TenantRoot,
     zone: ZoneName,
-    numbers: &str,
-) -> Result<bool, Error> {
-    let mut ranges = Vec::new();
-    for number in numbers.split(',').filter_map(|text| text.parse().ok()) {
-        let row = store.registry.change(number)?;
-        let Some(range) = row.as_ref().and_then(range) else {
-            return Ok(false);
-        };
-        ranges.push(range);
-    }
+    (undoes, commit): (&str, &str),
+) -> Result<String, Error> {
+    let numbers = undoes.split(',').filter_map(|text| text.parse().ok());
+    let changes = numbers.filter_map(|number| store.registry.change(number).transpose());
+    let changes = changes.collect::<Result<Vec<_>, _>>()?;
     let Some(base) = tenant.existing_base(zone)? else {
-        return Ok(false);
+        return Ok(String::new());
     };
     let of = ZoneRoots {
         tenant: &tenant.key,
@@ -436,11 +434,7 @@ fn is_taken_back(
         base: &base,
         data: &base.subdirectory(DATA)?,
     };
-    // The history may have been made anew.
-    let left = store.work_on_history(&of, store.clock.now(), |history| {
-        Ok::<_, HistoryError>(history.reversal(&ranges, None).ok())
-    })?;
-    Ok(left.is_some_and(|left| left.paths().next().is_none() && left.conflicts.is_empty()))
+    undone_commits::interrupted(store, &of, &changes, commit)
 }
 
 /// Returns the part of an interrupted change of ownership that happened. A command is judged as if

@@ -150,8 +150,8 @@ struct ZoneChanges {
     changes: Vec<ListedChange>,
 }
 
-/// Changes of one zone that are taken back before those of others. Zones without history take turns: what moves
-/// between them is where the next one expects it.
+/// Changes of one zone that are taken back before those of others. Zones without history take turns, so that a file
+/// that moved between them is where the next one expects it.
 struct UndoPart {
     /// The position of the zone.
     zone: usize,

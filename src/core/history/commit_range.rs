@@ -1,5 +1,7 @@
 //! Commits that belong to one change, and what they changed.
 
+use std::collections::HashSet;
+
 use git2::{Commit, DiffFile, DiffOptions, Oid, Repository, Tree};
 
 use super::content::{FileBlob, zone_path};
@@ -14,6 +16,8 @@ pub struct CommitRange {
     pub before: Option<String>,
     /// The last commit.
     pub commit: String,
+    /// The positions, among the files that they changed, of those that were taken back before.
+    pub taken_back: HashSet<usize>,
 }
 
 impl CommitRange {
@@ -72,6 +76,15 @@ impl CommitRange {
             changed_files(repository, before.as_ref(), Some(&after))?,
             after,
         ))
+    }
+
+    /// Returns those of the files that were not taken back before, with their positions.
+    pub(super) fn left<'f>(
+        &self,
+        files: &'f [FileDelta],
+    ) -> impl Iterator<Item = (usize, &'f FileDelta)> {
+        let files = files.iter().enumerate();
+        files.filter(|(at, _)| !self.taken_back.contains(at))
     }
 }
 
@@ -140,7 +153,9 @@ impl CommitReader {
             };
             // A range without a commit before it begins at the parent of its last commit.
             let follows = |later: &&mut CommitRange| {
-                range.before.is_some() && later.before.as_ref() == Some(&range.commit)
+                let are_whole = range.taken_back.is_empty() && later.taken_back.is_empty();
+                let is_before = later.before.as_ref() == Some(&range.commit);
+                are_whole && range.before.is_some() && is_before
             };
             match joined.last_mut().filter(follows) {
                 Some(later) => later.before = range.before,

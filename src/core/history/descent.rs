@@ -59,6 +59,7 @@ pub(super) fn still_there<'p>(
         let one = CommitRange {
             before: None,
             commit,
+            taken_back: HashSet::new(),
         };
         followed.pass(&one.files(repository).ok()?.0);
     }

@@ -57,6 +57,6 @@ pub use line::{HeldLine, KeptTip, ReferenceState};
 pub use moved::MovedFile;
 pub use object::CommitId;
 pub use reversal::{
-    LARGEST_MERGED, MOST_MERGED, Reversal, ReversalConflict, Reversed, merge_texts,
+    LARGEST_MERGED, MOST_MERGED, Reversal, ReversalConflict, Reversed, ReversedFiles, merge_texts,
 };
 pub use version::{FileVersion, file_at, last_with};

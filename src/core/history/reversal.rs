@@ -13,7 +13,7 @@ use super::damage::Remedy;
 use super::descent::{renamed, still_there, unique};
 use super::handle::ignore_the_host;
 use super::tree::TreeFiles;
-use super::{CommitRange, History, PreparedContent, Result, object};
+use super::{CommitRange, History, HistoryError, PreparedContent, Result, object};
 use fileshed_storage::Staging;
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::zone::ZonePath;
@@ -48,8 +48,19 @@ pub struct Reversal {
     changes: Vec<PathChange>,
     /// Files that were changed in the same lines since, or whose place is taken: they stay as they are.
     pub conflicts: Vec<ReversalConflict>,
-    /// `true` if the commits changed other files than those that are meant.
-    pub is_part: bool,
+    /// Other files that stay as they are: those that are not meant, and those that were left out.
+    stays: HashSet<ZonePath>,
+    /// Files that have another name now, each by the former one.
+    moved: Vec<(String, String)>,
+}
+
+/// The files of commits that a reversal takes back.
+#[derive(Debug)]
+pub struct ReversedFiles {
+    /// Their positions among the files that the commits changed.
+    pub positions: Vec<usize>,
+    /// `true` if no other file of the commits is left to take back.
+    pub is_all: bool,
 }
 
 #[derive(Debug)]
@@ -85,7 +96,8 @@ impl Reversal {
     /// Leaves files as they are at the paths for which `stays` returns `true`, and those that would get their
     /// names back from there or to there.
     pub fn leave_out(&mut self, stays: impl Fn(&ZonePath) -> bool) {
-        self.changes.retain(|change| !change.is_of(&stays));
+        let left_out = self.changes.extract_if(.., |change| change.is_of(&stays));
+        self.stays.extend(left_out.map(|change| change.path));
     }
 
     /// Returns the way back from this one.
@@ -109,15 +121,76 @@ impl History {
     /// Finds what has to change so that these commits, the last one first, are taken back; where `only`
     /// is given, at that path and below it. What was changed since stays: texts are merged by lines.
     pub fn reversal(&self, commits: &[CommitRange], only: Option<&ZonePath>) -> Result<Reversal> {
+        self.reversal_at(self.head_commit()?, commits, only)
+    }
+
+    /// Finds the part that `commit` has of a reversal of these commits.
+    pub fn reversal_in(&self, commit: &str, commits: &[CommitRange]) -> Result<Reversal> {
         let repository = &self.repository;
-        let mut plan = ReversalPlan::of(repository, self.head_commit()?)?;
+        let id = Oid::from_str(commit).map_err(HistoryError::git("read"))?;
+        let commit = object::commit(repository, id)?;
+        let before = commit.parent_id(0).ok();
+        let before = before.map(|before| object::commit(repository, before));
+        let mut reversal = self.reversal_at(before.transpose()?, commits, None)?;
+        let tree = object::tree(repository, commit.tree_id())?;
+        let mut files = TreeFiles::of(repository, Some(tree));
+        let mut missing = HashSet::new();
+        for change in &reversal.changes {
+            if files.file(change.path.as_str())? != change.then {
+                missing.insert(change.path.clone());
+            }
+        }
+        reversal.leave_out(|path| missing.contains(path));
+        Ok(reversal)
+    }
+
+    /// Finds a reversal for the files of the commit `tip`.
+    fn reversal_at(
+        &self,
+        tip: Option<Commit<'_>>,
+        commits: &[CommitRange],
+        only: Option<&ZonePath>,
+    ) -> Result<Reversal> {
+        let repository = &self.repository;
+        let mut plan = ReversalPlan::of(repository, tip)?;
         let ranges = commits.iter().map(|range| range.files(repository));
         let ranges = ranges.collect::<Result<Vec<_>>>()?;
-        plan.pass_over(ranges.iter().flat_map(|(files, _)| files))?;
+        let left = commits.iter().zip(&ranges);
+        let left = left.flat_map(|(range, (files, _))| range.left(files));
+        plan.pass_over(left.map(|(_, file)| file))?;
         for (range, (files, after)) in commits.iter().zip(&ranges) {
             plan.take_back(range, files, after, only)?;
         }
         plan.settle()
+    }
+
+    /// Returns the files of each of these commits that a reversal of all of them takes back, or finds as they were.
+    pub fn reversed_files(
+        &self,
+        reversal: &Reversal,
+        commits: &[CommitRange],
+    ) -> Result<Vec<ReversedFiles>> {
+        let repository = &self.repository;
+        let ranges = commits.iter().map(|range| range.files(repository));
+        let ranges = ranges.collect::<Result<Vec<_>>>()?;
+        let names = reversal.moved.iter();
+        let mut names: Vec<(&str, &str)> = names.map(|(from, to)| (&**from, &**to)).collect();
+        for (range, (files, _)) in commits.iter().zip(&ranges) {
+            names.extend(renamed(files, range.is_one(repository)));
+        }
+        let conflicts = reversal.conflicts.iter().map(|(path, _)| path);
+        let stays = conflicts.chain(&reversal.stays).map(ZonePath::as_str);
+        let stays = with_other_names(stays.collect(), &names);
+        let reversed = commits.iter().zip(&ranges).map(|(range, (files, _))| {
+            let left = range.left(files);
+            let (stay, back): (Vec<_>, Vec<_>) =
+                left.partition(|(_, file)| stays.contains(&*file.path));
+            ReversedFiles {
+                positions: back.into_iter().map(|(at, _)| at).collect(),
+                is_all: stay.is_empty(),
+            }
+        });
+        Ok(reversed.collect())
     }
 
     /// Changes the files on disk as a reversal says. Returns their contents, and the files whose former content the
@@ -181,6 +254,24 @@ impl History {
     }
 }
 
+/// Returns the paths of files that stay, with their other names: a file stays under all of them.
+fn with_other_names<'p>(
+    mut stays: HashSet<&'p str>,
+    names: &[(&'p str, &'p str)],
+) -> HashSet<&'p str> {
+    let mut others: HashMap<&str, Vec<&str>> = HashMap::new();
+    for (one, other) in names {
+        others.entry(one).or_default().push(other);
+        others.entry(other).or_default().push(one);
+    }
+    let mut pending: Vec<&str> = stays.iter().copied().collect();
+    while let Some(path) = pending.pop() {
+        let names = others.get(path).into_iter().flatten();
+        pending.extend(names.filter(|name| stays.insert(name)));
+    }
+    stays
+}
+
 /// A reversal that is being found.
 struct ReversalPlan<'r> {
     repository: &'r Repository,
@@ -195,9 +286,12 @@ struct ReversalPlan<'r> {
     /// The other name of a file that gets its former name back, by each of both.
     others: HashMap<String, String>,
     conflicts: BTreeMap<String, Option<String>>,
+    /// Files that are not meant.
+    stays: HashSet<ZonePath>,
+    /// Files that have another name now, each by the former one.
+    moved: Vec<(String, String)>,
     /// Bytes of the files that are merged.
     merging: usize,
-    is_part: bool,
 }
 
 impl<'r> ReversalPlan<'r> {
@@ -213,8 +307,9 @@ impl<'r> ReversalPlan<'r> {
             left: BTreeMap::new(),
             others: HashMap::new(),
             conflicts: BTreeMap::new(),
+            stays: HashSet::new(),
+            moved: Vec::new(),
             merging: 0,
-            is_part: false,
         })
     }
 
@@ -259,11 +354,12 @@ impl<'r> ReversalPlan<'r> {
         let former: HashSet<&str> = renamed.values().copied().collect();
         let is_meant = |path: &str| only.is_none_or(|only| zone_path(path).is_at_or_below(only));
         let (mut moved, mut descended) = (None, None);
-        for file in files.iter().filter(|file| !former.contains(&*file.path)) {
+        let left = range.left(files).map(|(_, file)| file);
+        for file in left.filter(|file| !former.contains(&*file.path)) {
             let path = &*file.path;
             let name_before = renamed.get(path).copied();
             if !is_meant(path) && !name_before.is_some_and(is_meant) {
-                self.is_part = true;
+                self.stays.insert(zone_path(path));
                 continue;
             }
             if let Some(name_before) = name_before {
@@ -297,6 +393,7 @@ impl<'r> ReversalPlan<'r> {
             }
             if let Some(name) = name_now {
                 self.leave(name, file.before, false);
+                self.moved.push((path.to_owned(), name.clone()));
             } else {
                 let before = file.after.map(|_| revision.clone());
                 self.conflicts.insert(path.to_owned(), before);
@@ -439,7 +536,8 @@ impl<'r> ReversalPlan<'r> {
             conflicts: conflicts
                 .map(|(path, before)| (zone_path(&path), before))
                 .collect(),
-            is_part: self.is_part,
+            stays: self.stays,
+            moved: self.moved,
         })
     }
 

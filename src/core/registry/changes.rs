@@ -120,7 +120,8 @@ row! {
         /// Its commit.
         commit: Option<String> = "commit_id",
         /// The numbers of the changes that it takes back as a whole, with commas between them, and the steps of
-        /// others, each as the number of its change and its position: `12,13:0`.
+        /// others, each as the number of its change and its position: `12,13:0`. In a zone with history a step is
+        /// a file that the commits changed.
         undoes: Option<String> = "undoes",
     }
 }

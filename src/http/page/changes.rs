@@ -1,6 +1,6 @@
 //! List of changes, by answers, their undo, and what they changed in a file.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use axum::extract::Query;
 use fileshed_core::change_list::{self, ChangeEntry, ChangesRequest, ZoneSteps};
@@ -218,6 +218,7 @@ pub(super) fn difference(view: CallerView<'_>, query: &DifferenceQuery) -> Resul
             let range = CommitRange {
                 before: None,
                 commit: commit.clone(),
+                taken_back: HashSet::new(),
             };
             Some(Side::around_commits(runs, &zone, &path, &range)?)
         }

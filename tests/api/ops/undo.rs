@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 mod answers;
 mod documents;
 mod model;
+mod parts;
 mod storage;
 
 use crate::ops::diff::{NEW, OLD};

@@ -76,15 +76,12 @@ fn an_undo_goes_on_where_it_was_cut_off_whenever_the_server_is_killed() {
                 std::fs::read_to_string(data.join(directory).join(&name[1..])).unwrap()
             };
             let is_back: Vec<bool> = rows.iter().map(|row| content(row) == "old\n").collect();
-            let is_all = is_back.iter().all(|is_back| *is_back);
             for (row, is_back) in rows.iter().zip(is_back) {
                 let text = content(row);
                 assert!(text == new || text == "old\n", "round {round}: {text:?}");
-                // A zone with history is taken back as a whole.
-                let expected = if zone == "storage" { is_back } else { is_all };
                 assert_eq!(
                     row["undone"] == true,
-                    expected,
+                    is_back,
                     "round {round} {zone}: {row}"
                 );
                 back += usize::from(is_back);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use fileshed_history::{CommitRange, CommitReader, Reversal, Reversed};
+use fileshed_history::{CommitReader, Reversal, Reversed};
 use fileshed_registry::{ListedChange, Record};
 use fileshed_rules::Growth;
 use fileshed_types::{Error, UserId};
@@ -12,6 +12,7 @@ use fileshed_zones::zone::{Zone, ZonePath};
 use super::{KeptReason, MOST, OPERATION, UndoError, UndoOptions, UndoOutcome, UndonePath};
 use crate::judge::range;
 use crate::open_ended::{self, OpenEndedRequest};
+use crate::undone_commits::UndoneCommits;
 use crate::webdav;
 
 /// Finds what becomes of each path. Changes nothing.
@@ -21,7 +22,7 @@ pub(super) fn judge(
     only: Option<&ZonePath>,
 ) -> Result<Vec<UndonePath>, Error> {
     let _lock = crate::hold(zone)?;
-    let undo = CommitUndo::of(zone, changes, only);
+    let undo = CommitUndo::of(zone, changes, only)?;
     let mut reversal = undo.reversal()?;
     let kept = undo.kept(&mut reversal)?;
     Ok(undo.outcomes(&reversal, kept))
@@ -34,7 +35,6 @@ pub(super) fn take_back(
     only: Option<&ZonePath>,
     options: UndoOptions,
 ) -> Result<Vec<UndonePath>, Error> {
-    let undo = CommitUndo::of(zone, changes, only);
     let request = OpenEndedRequest {
         operation: OPERATION,
         command: OPERATION,
@@ -45,6 +45,7 @@ pub(super) fn take_back(
         },
     };
     let mut permit = open_ended::begin(zone, request, None)?;
+    let undo = CommitUndo::of(zone, changes, only)?;
     let mut reversal = undo.reversal()?;
     let paths: Vec<ZonePath> = reversal.paths().map(|(path, _)| path.clone()).collect();
     // Lines of shells may have written there what no commit has yet.
@@ -83,9 +84,7 @@ pub(super) fn take_back(
         }
     };
     reversal.leave_out(|path| lost.contains(path));
-    if !kept.is_empty() || reversal.is_part {
-        permit.undoes_part();
-    }
+    permit.undoes(zone.history(|history| Ok(undo.undone.undoes(history, &reversal)))?);
     let paths = reversal.paths().map(|(path, _)| path.clone());
     permit.know(paths.collect(), contents);
     if let Some(refused) = permit.finish()?.refused {
@@ -101,32 +100,28 @@ struct CommitUndo<'u> {
     only: Option<&'u ZonePath>,
     /// `None` if the history cannot be read.
     commits: Option<CommitReader>,
-    ranges: Vec<CommitRange>,
-    /// `true` if the history was made anew since, without some of the commits.
-    is_lossy: bool,
+    undone: UndoneCommits,
 }
 
 impl<'u> CommitUndo<'u> {
-    fn of(zone: &'u Zone<'u>, changes: &'u [ListedChange], only: Option<&'u ZonePath>) -> Self {
+    fn of(
+        zone: &'u Zone<'u>,
+        changes: &'u [ListedChange],
+        only: Option<&'u ZonePath>,
+    ) -> Result<Self, Error> {
         let commits = CommitReader::open(&zone.base).ok();
-        let ranges: Vec<CommitRange> = changes.iter().filter_map(range).collect();
-        let (ranges, lost) = match &commits {
-            Some(commits) => commits.joined(ranges),
-            None => (Vec::new(), ranges),
-        };
-        Self {
+        Ok(Self {
             zone,
             changes,
             only,
+            undone: UndoneCommits::of(&zone.store.registry, commits.as_ref(), changes)?,
             commits,
-            ranges,
-            is_lossy: !lost.is_empty(),
-        }
+        })
     }
 
     fn reversal(&self) -> Result<Reversal, Error> {
         self.zone
-            .history(|history| history.reversal(&self.ranges, self.only))
+            .history(|history| history.reversal(&self.undone.joined, self.only))
     }
 
     /// Leaves out of a reversal what has to stay, and returns that.
@@ -144,6 +139,7 @@ impl<'u> CommitUndo<'u> {
             }
         });
         let gone = self
+            .undone
             .is_lossy
             .then(|| kept((ZonePath::root(), KeptReason::Gone)));
         Ok(left.chain(conflicts).chain(gone).collect())
