@@ -3,7 +3,7 @@
 //! Files are compared by their paths and contents; no similarity is guessed. A file that was renamed without
 //! another change is known under its new name, because its content is at one new path alone.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use git2::{Commit, MergeFileInput, ObjectType, Oid, Repository, Tree};
 
@@ -212,10 +212,16 @@ impl History {
         let changes = reversal.changes.iter();
         let changes = changes.filter(|change| !change.is_of(|path| lost.contains(path)));
         let (back, gone): (Vec<_>, Vec<_>) = changes.partition(|change| change.then.is_some());
-        for change in gone {
+        // A file that gets its former name back loses the other one last, so that a crash leaves it one of both.
+        let places: BTreeSet<&str> = back.iter().map(|change| change.path.as_str()).collect();
+        let gone = gone.into_iter();
+        let (in_the_way, gone): (Vec<_>, Vec<_>) =
+            gone.partition(|change| is_in_the_way(&change.path, &places));
+        let take_away = |change: &PathChange| {
             self.take_away(&change.path, staging)?;
-            self.take_away_empty(change.path.parent(), is_older, staging)?;
-        }
+            self.take_away_empty(change.path.parent(), is_older, staging)
+        };
+        in_the_way.into_iter().try_for_each(take_away)?;
         for part in back.chunks(FLUSHED_TOGETHER) {
             let mut staged = Vec::with_capacity(part.len());
             for change in part {
@@ -237,6 +243,7 @@ impl History {
                 contents.extend(stamp.map(content));
             }
         }
+        gone.into_iter().try_for_each(take_away)?;
         replaced.remove(staging)?;
         Ok((contents, lost))
     }
@@ -252,6 +259,15 @@ impl History {
         let lost = renamed.filter(|change| change.then.is_some_and(is_lost));
         lost.map(|change| change.path.clone()).collect()
     }
+}
+
+/// Returns `true` if nothing can be at one of these places as long as a file is at a path: above it, or below it.
+fn is_in_the_way(path: &ZonePath, places: &BTreeSet<&str>) -> bool {
+    let mut above = std::iter::successors(path.parent(), ZonePath::parent);
+    let below = format!("{path}/");
+    let mut next = places.range(&*below..);
+    above.any(|above| places.contains(above.as_str()))
+        || next.next().is_some_and(|place| place.starts_with(&below))
 }
 
 /// Returns the paths of files that stay, with their other names: a file stays under all of them.
