@@ -1,7 +1,7 @@
 //! The list of changes as its readers see it.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use fileshed_history::{ChangeKind, CommitReader};
 use fileshed_registry::{ChangeFilter, ListedChange, Step};
@@ -10,6 +10,7 @@ use fileshed_zones::store::Store;
 use fileshed_zones::zone::{Zone, ZonePath};
 
 use crate::undo::{OF_PATH, range};
+use crate::undone_commits::taken_back;
 
 /// Files of one change that are named.
 pub const NAMED: usize = 20;
@@ -77,6 +78,26 @@ pub struct ChangeEntry {
     pub files: Vec<(ZonePath, FileEffect)>,
     /// The number of all of them.
     pub count: usize,
+}
+
+/// Returns the files of changes that undos took back which left others: the position of each by the number of its
+/// change.
+pub fn undone_files(
+    store: &Store,
+    entries: &[ChangeEntry],
+) -> Result<HashMap<i64, HashSet<usize>>, Error> {
+    let mut zones: HashMap<(&str, &str), i64> = HashMap::new();
+    for entry in entries.iter().filter(|entry| entry.count > 1) {
+        let change = &entry.row.change;
+        let oldest = zones.entry((&change.tenant, &change.zone));
+        let oldest = oldest.or_insert(entry.row.number);
+        *oldest = entry.row.number.min(*oldest);
+    }
+    let mut found = HashMap::new();
+    for (zone, oldest) in zones {
+        found.extend(taken_back(&store.registry, zone, oldest)?);
+    }
+    Ok(found)
 }
 
 /// Returns the changes that the caller may see, the last one first, at most so many.

@@ -30,7 +30,12 @@ impl UndoneCommits {
         commits: Option<&CommitReader>,
         changes: &[ListedChange],
     ) -> Result<Self, Error> {
-        let mut taken_back = taken_back(registry, changes)?;
+        let mut taken_back = match changes.last() {
+            Some(ListedChange { number, change, .. }) => {
+                taken_back(registry, (&change.tenant, &change.zone), *number)?
+            }
+            None => HashMap::new(),
+        };
         let changes = changes.iter().filter_map(|row| {
             let taken_back = taken_back.remove(&row.number).unwrap_or_default();
             let range = range(row)?;
@@ -79,20 +84,18 @@ impl UndoneCommits {
     }
 }
 
-/// Returns the files of changes of one zone, the last one first, that undos took back which left others: the
-/// position of each by the number of the change.
-fn taken_back(
+/// Returns the parts of changes of a zone, from the number `oldest` on, that undos took back which left others: the
+/// position of each by the number of its change.
+pub(crate) fn taken_back(
     registry: &Registry,
-    changes: &[ListedChange],
+    (tenant, zone): (&str, &str),
+    oldest: i64,
 ) -> Result<HashMap<i64, HashSet<usize>>, Error> {
     let mut taken_back: HashMap<i64, HashSet<usize>> = HashMap::new();
-    let Some(oldest) = changes.last() else {
-        return Ok(taken_back);
-    };
     let filter = ChangeFilter {
-        tenant: Some(&oldest.change.tenant),
-        zone: Some(&oldest.change.zone),
-        after: Some(oldest.number),
+        tenant: Some(tenant),
+        zone: Some(zone),
+        after: Some(oldest),
         ..ChangeFilter::default()
     };
     let mut undos = registry.listed_changes(&filter, u32::MAX)?;

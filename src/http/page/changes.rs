@@ -54,6 +54,7 @@ pub(super) fn changes(view: CallerView<'_>, query: &ChangesQuery) -> Result<Valu
         .iter()
         .map(|entry| Chat::new(&entry.row.change.chat));
     let titles = store.titles(caller, chats);
+    let undone = change_list::undone_files(store, &entries)?;
     let mut answers: Vec<Vec<ChangeEntry>> = Vec::new();
     for entry in entries {
         let id = &entry.row.change.answer;
@@ -63,7 +64,9 @@ pub(super) fn changes(view: CallerView<'_>, query: &ChangesQuery) -> Result<Valu
             None => answers.push(vec![entry]),
         }
     }
-    let answers = answers.iter().map(|entries| answer(entries, &titles));
+    let answers = answers
+        .iter()
+        .map(|entries| answer(entries, &titles, &undone));
     let mut found = json!({"answers": answers.collect::<Vec<Value>>()});
     if let Some(next) = next {
         found["next"] = next.into();
@@ -72,7 +75,13 @@ pub(super) fn changes(view: CallerView<'_>, query: &ChangesQuery) -> Result<Valu
 }
 
 /// Returns an answer with its changes.
-fn answer(entries: &[ChangeEntry], titles: &HashMap<Chat, String>) -> Value {
+fn answer(
+    entries: &[ChangeEntry],
+    titles: &HashMap<Chat, String>,
+    undone: &HashMap<i64, HashSet<usize>>,
+) -> Value {
+    let changes = entries.iter();
+    let changes = changes.map(|entry| change(entry, undone.get(&entry.row.number)));
     let (first, is_own) = (&entries[0].row.change, entries[0].is_own);
     let at = Timestamp::from_second(first.changed_at).unwrap_or(Timestamp::MAX);
     let mut answer = json!({
@@ -81,7 +90,7 @@ fn answer(entries: &[ChangeEntry], titles: &HashMap<Chat, String>) -> Value {
         "by": by(&first.answer),
         "count": entries.iter().map(|entry| entry.count).sum::<usize>(),
         "is_undone": entries.iter().all(|entry| entry.row.undone_by.is_some()),
-        "changes": entries.iter().map(change).collect::<Vec<Value>>(),
+        "changes": changes.collect::<Vec<Value>>(),
     });
     if !is_own {
         answer["author"] = first.author.as_str().into();
@@ -105,16 +114,21 @@ fn by(answer: &str) -> &'static str {
     }
 }
 
-fn change(entry: &ChangeEntry) -> Value {
-    let files = entry.files.iter();
-    let files = files.map(|(path, effect)| json!({"path": path.as_str(), "did": effect.as_str()}));
+/// Returns a change; the files at the positions `undone` were taken back by themselves.
+fn change(entry: &ChangeEntry, undone: Option<&HashSet<usize>>) -> Value {
+    let is_undone = entry.row.undone_by.is_some();
+    let files = entry.files.iter().enumerate();
+    let files = files.map(|(at, (path, effect))| {
+        let is_undone = is_undone || undone.is_some_and(|undone| undone.contains(&at));
+        json!({"path": path.as_str(), "did": effect.as_str(), "is_undone": is_undone})
+    });
     let mut change = json!({
         "number": entry.row.number,
         "zone": entry.zone.as_str(),
         "operation": entry.row.change.operation,
         "files": files.collect::<Vec<Value>>(),
         "count": entry.count,
-        "is_undone": entry.row.undone_by.is_some(),
+        "is_undone": is_undone,
         "has_history": entry.zone.is_versioned(),
     });
     if let Some(group) = &entry.group {

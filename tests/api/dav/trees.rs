@@ -216,7 +216,7 @@ fn each_deletion_is_an_answer_of_its_own() {
         let [last, first] = newest.collect::<Vec<_>>()[..] else {
             panic!("{listed}");
         };
-        let deleted = |path: &str| json!({"path": path, "did": "deleted"});
+        let deleted = |path: &str| json!({"path": path, "did": "deleted", "is_undone": false});
         assert_eq!((last.1, first.1), (&deleted("b.txt"), &deleted("a.txt")));
         assert_ne!(last.0, first.0, "{zone}");
         let undo = format!("/page/undo?answer={}", first.0.as_str().unwrap());

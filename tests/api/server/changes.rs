@@ -39,8 +39,8 @@ fn an_answer_is_one_entry_and_comes_back_whole_or_change_by_change() {
     );
     let files: Vec<&Value> = [0, 1].map(|at| &answer["changes"][at]["files"][0]).into();
     let expected = [
-        json!({"path": "plan.md", "did": "changed"}),
-        json!({"path": "new.txt", "did": "created"}),
+        json!({"path": "plan.md", "did": "changed", "is_undone": false}),
+        json!({"path": "new.txt", "did": "created", "is_undone": false}),
     ];
     assert_eq!(files, expected.iter().collect::<Vec<_>>());
     assert_eq!(first["count"], 1);
@@ -141,7 +141,11 @@ fn one_file_of_a_change_comes_back_by_itself() {
         };
         assert_eq!(taken(number, "d/a").status, 200, "{zone}");
         assert!(!there("d/a") && there("d/b"), "{zone}");
-        assert_eq!(answers(&ada)[1]["is_undone"], false, "{zone}");
+        let answer = answers(&ada)[1].clone();
+        assert_eq!(answer["is_undone"], false, "{zone}");
+        for file in answer["changes"][0]["files"].as_array().expect("files") {
+            assert_eq!(file["is_undone"], file["path"] == "d/a", "{zone}: {answer}");
+        }
         taken(number, "d/a").refused(409, "FILE_EXISTS");
         taken(number, "other").refused(404, "FILE_NOT_FOUND");
         taken(999, "d/b").refused(404, "FILE_NOT_FOUND");

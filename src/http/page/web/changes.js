@@ -8,7 +8,7 @@ import { later } from "./later.js";
 import { attempt, hash, NO_CHAT, personal, refreshStats } from "./state.js";
 import { word } from "./words.js";
 
-/** @typedef {{path: string, did: "created"|"changed"|"deleted"|"moved"}} Step */
+/** @typedef {{path: string, did: "created"|"changed"|"deleted"|"moved", is_undone: boolean}} Step */
 /** @typedef {{number: number, zone: string, group?: string, operation: string, count: number, files: Step[], is_undone: boolean, has_history: boolean}} Change */
 /** @typedef {{answer: string, at: string, by: "model"|"person"|"undo", author?: string, chat?: string, title?: string, count: number, is_undone: boolean, changes: Change[]}} Answer */
 
@@ -63,7 +63,8 @@ function Path({ change, chat, step, shown: list }) {
       <span class="did did-${step.did}">${word(`did_${step.did}`)}</span>
       ${step.did !== "moved" && button("difference", () => open(!isOpen), isOpen)}
       ${has_history && button("history", () => showHistory(step.path, at))}
-      ${change.count > 1 && !change.is_undone && button("undo", () => undo(query(at, { change: change.number, path: step.path }), () => again(list)))}
+      ${step.is_undone && !change.is_undone && html`<span class="did">${word("undone")}</span>`}
+      ${change.count > 1 && !step.is_undone && button("undo", () => undo(query(at, { change: change.number, path: step.path }), () => again(list)))}
     </div>
     ${isOpen && html`<${Difference} zone=${at} path=${step.path} of=${{ change: change.number }} />`}
   </li>`;
