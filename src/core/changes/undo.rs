@@ -6,6 +6,7 @@
 
 mod carry_out;
 mod commits;
+mod others;
 mod overlay;
 mod steps;
 mod way;

@@ -1,5 +1,7 @@
 //! The list of changes: who made each, in which answer, and what takes it back.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::database::{Executor, Statements, ToRow as _};
@@ -15,6 +17,9 @@ const OWNERS: usize = 1_000;
 
 /// Changes of one tenant that are kept at most.
 const MOST: i64 = 10_000;
+
+/// Stands for the number of an undo that found nothing left of a change.
+const NOTHING_LEFT: i64 = 0;
 
 /// Effect of a change on one path of a zone without history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -191,13 +196,11 @@ impl Change {
         parts(self.undoes.as_deref()).collect()
     }
 
-    /// Returns the number of the oldest change that it takes back, as a whole or in part.
-    #[must_use]
-    pub fn oldest_undone(&self) -> Option<i64> {
+    /// Returns the numbers of the changes that it takes back, with the position of the step if it is a part.
+    pub fn undone(&self) -> impl Iterator<Item = (i64, Option<usize>)> {
         let undoes = self.undoes.as_deref();
-        numbers(undoes)
-            .chain(parts(undoes).map(|(number, _)| number))
-            .min()
+        let parts = parts(undoes).map(|(number, at)| (number, Some(at)));
+        numbers(undoes).map(|number| (number, None)).chain(parts)
     }
 
     /// Returns `true` if the change did nothing.
@@ -220,7 +223,13 @@ impl Change {
         let (values, columns) = (self.values(), Self::COLUMNS.join(", "));
         let insert = insertion(Self::TABLE, &columns, values.len(), "RETURNING number");
         let number: i64 = transaction.value(&insert, values.as_slice())?;
-        mark(transaction, numbers(self.undoes.as_deref()), number)
+        mark(transaction, numbers(self.undoes.as_deref()), number)?;
+        let parts: BTreeSet<i64> = parts(self.undoes.as_deref()).map(|part| part.0).collect();
+        // Of what an undo took back, a part stands again.
+        let unmark = "UPDATE changes SET undone_by = NULL WHERE undone_by = ?1";
+        parts
+            .into_iter()
+            .try_for_each(|part| transaction.run(unmark, [part]).map(drop))
     }
 }
 
@@ -245,10 +254,12 @@ fn mark(
 ) -> Result<()> {
     let mut marks: Vec<(i64, i64)> = undone.map(|undone| (undone, number)).collect();
     while let Some((undone, by)) = marks.pop() {
-        // A change of which a part stands again is not undone.
         let text = "SELECT undoes FROM changes WHERE number = ?1";
         let texts: Vec<Option<String>> = statements.all(text, [undone])?;
-        for (part, _) in texts.iter().flat_map(|text| parts(text.as_deref())) {
+        let undoes = texts.first().and_then(Option::as_deref);
+        let whole: BTreeSet<i64> = numbers(undoes).collect();
+        // A change of which a part stands again is not undone.
+        for (part, _) in parts(undoes).filter(|(part, _)| !whole.contains(part)) {
             let unmark = "UPDATE changes SET undone_by = NULL WHERE number = ?1";
             statements.run(unmark, [part])?;
         }
@@ -256,15 +267,34 @@ fn mark(
         let back: Vec<(i64, Option<String>)> = statements.all(back, [undone])?;
         let mark = "UPDATE changes SET undone_by = ?2 WHERE number = ?1";
         statements.run(mark, (undone, by))?;
-        let unmark = "UPDATE changes SET undone_by = NULL WHERE undone_by = ?1";
-        statements.run(unmark, [undone])?;
         for (again, undoes) in back {
+            let undoes = undoes.as_deref();
+            // A later undo that took the same back holds it.
+            if by == NOTHING_LEFT && is_held(statements, undoes)? {
+                statements.run(mark, (again, NOTHING_LEFT))?;
+                continue;
+            }
+            let unmark = "UPDATE changes SET undone_by = NULL WHERE number = ?1";
+            statements.run(unmark, [again])?;
             // It takes back again what it took back.
-            let undoes = numbers(undoes.as_deref()).filter(|older| *older < again);
+            let undoes = numbers(undoes).filter(|older| *older < again);
             marks.extend(undoes.map(|older| (older, again)));
         }
     }
     Ok(())
+}
+
+/// Returns `true` if one of the changes in a text for `undoes` is taken back.
+fn is_held(statements: &impl Statements, undoes: Option<&str>) -> Result<bool> {
+    let all = numbers(undoes).chain(parts(undoes).map(|(number, _)| number));
+    for number in all {
+        let text = "SELECT number FROM changes WHERE number = ?1 AND undone_by IS NOT NULL";
+        let held: Vec<i64> = statements.all(text, [number])?;
+        if !held.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 row! {
@@ -388,7 +418,7 @@ impl Registry {
             let text = "SELECT number FROM changes WHERE number = ?1 AND undone_by IS NULL";
             for number in numbers {
                 let standing: Vec<i64> = transaction.all(text, [*number])?;
-                mark(transaction, standing.into_iter(), 0)?;
+                mark(transaction, standing.into_iter(), NOTHING_LEFT)?;
             }
             Ok(())
         })

@@ -76,6 +76,11 @@ impl SentEntry {
         let (name, chat) = &self.to;
         is_of(zone, *name, chat)
     }
+
+    /// Returns `true` if it is sent to a path of a zone.
+    pub(super) fn is_at(&self, zone: &Zone<'_>, path: &ZonePath) -> bool {
+        self.is_for(zone) && self.path == *path
+    }
 }
 
 /// Returns `true` if a zone is the one of this name: each conversation has uploads of its own.
@@ -142,12 +147,12 @@ pub(super) fn below(path: &str) -> Range<String> {
     format!("{path}/")..format!("{path}0")
 }
 
-/// Takes bytes out of a content, as far as it has them.
-pub(super) fn cut_out(content: &mut Vec<u8>, cut: &Range<u64>) {
+/// Takes bytes out of a content, as far as it has them, and returns them.
+pub(super) fn cut_out(content: &mut Vec<u8>, cut: &Range<u64>) -> Vec<u8> {
     let at =
         |position: u64| usize::try_from(position).map_or(content.len(), |at| at.min(content.len()));
     let cut = at(cut.start)..at(cut.end);
-    content.drain(cut);
+    content.drain(cut).collect()
 }
 
 impl<'o> Overlay<'o> {

@@ -1,7 +1,7 @@
 //! The judgement of the steps of a zone without history: each one's way back. Changes nothing.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use fileshed_history::{LARGEST_MERGED, MOST_MERGED, merge_texts};
@@ -11,10 +11,11 @@ use fileshed_types::zone::is_below;
 use fileshed_types::{Code, Error, ZoneName};
 use fileshed_zones::content_digest::sha256_between;
 use fileshed_zones::zone::{Zone, ZonePath};
-use sha2::Digest as _;
+use sha2::{Digest as _, Sha256};
 
 use super::carry_out::ChangeWays;
-use super::overlay::{ExpectedEntry, Overlay, SentEntry, below, cut_out, is_of};
+use super::others::{OtherSteps, taken_back};
+use super::overlay::{ExpectedEntry, Overlay, SentEntry, cut_out, is_of};
 use super::way::{Way, back_to};
 use super::{KeptReason, MOST};
 use crate::webdav;
@@ -35,26 +36,27 @@ pub(super) fn judge(
     let rows = rows.flat_map(|(plan, (_, _, rows))| rows.iter().map(move |row| (plan, row)));
     let mut rows: Vec<(usize, &ListedChange)> = rows.collect();
     rows.sort_by_key(|(_, row)| Reverse(row.number));
-    let mut judged = Vec::new();
+    let (mut judged, mut sent) = (Vec::new(), Vec::new());
     for (plan, row) in rows {
-        let taken = taken_sources(&plans, plan, row)?;
-        let (ways, sent) = plans[plan].judge(row, only, &taken)?;
-        for sent in &sent {
+        let taken = taken_sources(&plans, &sent, (plan, row))?;
+        let (ways, more) = plans[plan].judge(row, only, &taken)?;
+        for sent in &more {
             for plan in plans.iter_mut().filter(|plan| sent.is_for(plan.zone)) {
                 plan.overlay.receive(sent);
             }
         }
+        sent.extend(more);
         judged.push((zones[plan].0, ways));
     }
     Ok(judged)
 }
 
 /// Returns the positions of the steps of a change that brought something from a place where something else will
-/// be.
+/// be. `sent` goes to other zones.
 fn taken_sources(
     plans: &[UndoPlan<'_>],
-    plan: usize,
-    row: &ListedChange,
+    sent: &[SentEntry],
+    (plan, row): (usize, &ListedChange),
 ) -> Result<HashSet<usize>, Error> {
     let mut taken = HashSet::new();
     for (at, step) in row.change.steps().into_iter().enumerate() {
@@ -66,14 +68,14 @@ fn taken_sources(
         };
         let (zone, from) = (ZoneName::parse(&zone)?, ZonePath::found(from));
         let mut others = plans.iter();
-        let is_there = match others.find(|plan| is_of(plan.zone, zone, &chat)) {
-            Some(plan) => plan.overlay.at(&from)?.is_some(),
-            None => {
-                let here = plans[plan].zone;
-                let caller = back_to(here, zone, &chat);
-                let source = here.store.zone_as_it_is(&caller, zone)?;
-                source.data.existing_entry(&from)?.is_some()
-            }
+        let is_there = if let Some(plan) = others.find(|plan| is_of(plan.zone, zone, &chat)) {
+            plan.overlay.at(&from)?.is_some()
+        } else {
+            let here = plans[plan].zone;
+            let caller = back_to(here, zone, &chat);
+            let source = here.store.zone_as_it_is(&caller, zone)?;
+            let is_sent = sent.iter().any(|sent| sent.is_at(&source, &from));
+            is_sent || source.data.existing_entry(&from)?.is_some()
         };
         if is_there {
             taken.insert(at);
@@ -95,8 +97,7 @@ struct UndoPlan<'p> {
     merging: usize,
     /// Steps that an undo took back which left others of their change: its number and the position of each.
     done: HashSet<(i64, usize)>,
-    /// Steps of changes that stay, by path, the first one first.
-    others: BTreeMap<String, Vec<OtherStep>>,
+    others: OtherSteps,
     /// Steps of the changes that are taken back, by path, the last one first: the number of the change with
     /// each, and `true` if it is all that the change did.
     own: HashMap<String, Vec<(i64, Step, bool)>>,
@@ -106,23 +107,6 @@ struct UndoPlan<'p> {
     shortened: HashSet<String>,
     /// Paths at which one merge takes back several steps, with the number of the oldest change of them.
     merged: HashMap<String, i64>,
-}
-
-/// A step of a change that stays.
-struct OtherStep {
-    /// The number of the change.
-    number: i64,
-    /// The number of the oldest change that it takes back, if it is an undo.
-    undoes: Option<i64>,
-    step: Step,
-}
-
-impl OtherStep {
-    /// Returns `true` if it changed what the change of this number left: an undo and the changes that it takes
-    /// back are nothing together.
-    fn is_after(&self, number: i64) -> bool {
-        self.number > number && self.undoes.is_none_or(|oldest| oldest < number)
-    }
 }
 
 /// The path of a step.
@@ -152,8 +136,8 @@ impl StepPath {
 enum FormerText<'f> {
     /// It is in the bin.
     Kept(&'f BinRow),
-    /// It is what the step left without these bytes.
-    Without(Range<u64>),
+    /// It is what the step left without these bytes, which have this digest if it is known.
+    Without(Range<u64>, Option<&'f str>),
 }
 
 /// Steps at one path that one merge takes back.
@@ -169,16 +153,24 @@ struct Chain {
 impl<'p> UndoPlan<'p> {
     fn of(zone: &'p Zone<'p>, changes: &[ListedChange]) -> Result<Self, Error> {
         let oldest = changes.iter().map(|row| row.number).min();
-        let filter = ChangeFilter {
-            tenant: Some(&zone.tenant.key),
-            after: oldest,
-            ..ChangeFilter::default()
+        let since = |number: Option<i64>| {
+            let filter = ChangeFilter {
+                tenant: Some(&zone.tenant.key),
+                after: number,
+                ..ChangeFilter::default()
+            };
+            zone.store.registry.listed_changes(&filter, MOST)
         };
         let undone: HashSet<i64> = changes.iter().map(|row| row.number).collect();
         let mut own: HashMap<String, Vec<(i64, Step, bool)>> = HashMap::new();
-        let mut rows = zone.store.registry.listed_changes(&filter, MOST)?;
-        let taken_back = rows.iter().filter(|row| row.undone_by.is_none());
-        let done: HashSet<(i64, usize)> = taken_back.flat_map(|row| row.change.parts()).collect();
+        let mut rows = since(oldest)?;
+        let numbers = rows.iter().flat_map(|row| row.change.undone());
+        let first = numbers.map(|(number, _)| number - 1).min();
+        // The steps of older changes tell which paths their undos are about.
+        if first.is_some() && first < oldest {
+            rows = since(first)?;
+        }
+        let done = taken_back(changes.iter().chain(&rows), &rows);
         for row in changes {
             let steps = row.change.steps();
             let is_all = steps.len() == 1;
@@ -204,36 +196,14 @@ impl<'p> UndoPlan<'p> {
             .store
             .registry
             .entries_in_bin(&zone.tenant.key, &kept)?;
-        let mut others: BTreeMap<String, Vec<OtherStep>> = BTreeMap::new();
-        rows.retain(|row| {
-            let change = &row.change;
-            // An undo that is not known to have happened as a whole takes nothing back.
-            let is_whole = change.undoes.is_none() || change.oldest_undone().is_some();
-            let is_here = change.zone == zone.name.as_str()
-                && (zone.name != ZoneName::Uploads || change.chat == zone.caller.chat.as_str());
-            row.undone_by.is_none() && is_whole && is_here && !undone.contains(&row.number)
-        });
-        for row in rows.iter().rev() {
-            for (at, step) in row.change.steps().into_iter().enumerate() {
-                if done.contains(&(row.number, at)) {
-                    continue;
-                }
-                let path = step.path().to_owned();
-                others.entry(path).or_default().push(OtherStep {
-                    number: row.number,
-                    undoes: row.change.oldest_undone(),
-                    step,
-                });
-            }
-        }
         Ok(Self {
             zone,
             overlay: Overlay::over(zone)?,
+            others: OtherSteps::of(zone, &rows, &undone, &done),
             in_bin: kept.into_iter().map(|row| (row.id.clone(), row)).collect(),
             has_locks: webdav::has_locks(zone)?,
             merging: 0,
             done,
-            others,
             own,
             settled: HashMap::new(),
             shortened: HashSet::new(),
@@ -283,7 +253,7 @@ impl<'p> UndoPlan<'p> {
     /// Returns `true` if later steps leave at a path what was there after this change.
     fn is_settled(&self, row: &ListedChange, path: &str) -> bool {
         let settled = self.settled.get(path);
-        settled.is_some_and(|by| !self.is_touched_between(path, row.number, *by))
+        settled.is_some_and(|by| !self.others.are_between(path, row.number, *by))
     }
 
     /// Notes of what is settled in a directory that it is so by the name that the directory had before a change.
@@ -297,15 +267,6 @@ impl<'p> UndoPlan<'p> {
             .extend(inside.into_iter().map(|at| (at, row.number)));
     }
 
-    /// Returns `true` if a change that stays touched a path, or what is below it, between two changes.
-    fn is_touched_between(&self, path: &str, after: i64, before: i64) -> bool {
-        let is_between = |other: &OtherStep| other.is_after(after) && other.number < before;
-        let mut below = self.others.range(below(path));
-        let at_path = self.others.get(path);
-        at_path.is_some_and(|steps| steps.iter().any(is_between))
-            || below.any(|(_, steps)| steps.iter().any(is_between))
-    }
-
     /// Returns the steps before this one at its path that a merge takes back together with it; `None` if
     /// there are none of which the former file is known.
     fn chain(&self, row: &ListedChange, path: &str) -> Option<Chain> {
@@ -316,7 +277,7 @@ impl<'p> UndoPlan<'p> {
         }
         let (mut chain, mut whole, mut newer) = (None, Vec::new(), row.number);
         for (number, step, is_all) in own.iter().filter(|(number, ..)| *number < row.number) {
-            if *number == newer || self.is_touched_between(path, *number, newer) {
+            if *number == newer || self.others.are_between(path, *number, newer) {
                 break;
             }
             whole.extend(is_all.then_some(*number));
@@ -385,6 +346,9 @@ impl<'p> UndoPlan<'p> {
             path: path.clone(),
         };
         let (there, is_settled) = (place.there.as_ref(), place.is_settled);
+        if self.is_back(row, step, there) {
+            return Ok(None);
+        }
         let stay = |reason| Ok(Some((Way::Stay(path.clone(), reason), None)));
         let way = match step {
             Step::Made {
@@ -415,22 +379,7 @@ impl<'p> UndoPlan<'p> {
                 Way::BringBack(path.clone(), kept)
             }
             Step::Moved { from, existing, .. } => {
-                let back = ZonePath::found(from.clone());
-                let is_another = !is_settled && self.is_replaced_after(row, step.path());
-                if there.is_none() || is_another {
-                    return stay(KeptReason::Changed);
-                }
-                if self.overlay.at(&back)?.is_some() {
-                    return stay(KeptReason::Taken);
-                }
-                // All that is known of the name so far is about something that came there later.
-                let is_stale = |at: &str| at == from || is_below(at, from);
-                self.settled.retain(|at, _| !is_stale(at));
-                self.shortened.retain(|at| !is_stale(at));
-                if !self.is_touched_between(step.path(), row.number, i64::MAX) {
-                    self.settled.insert(from.clone(), row.number);
-                }
-                Way::Rename(path.clone(), back, *existing)
+                self.way_of_moved(row, &place, (from, *existing))?
             }
             Step::Came {
                 existing,
@@ -462,7 +411,7 @@ impl<'p> UndoPlan<'p> {
         if matches!(way, Way::Stay(..)) {
             return Ok(Some((way, None)));
         }
-        let has_edits = self.after(row, step.path()).next().is_some();
+        let has_edits = self.others.after(row.number, step.path()).next().is_some();
         if !place.keeps_more(&way, has_edits) {
             self.settled.insert(step.path().to_owned(), row.number);
         }
@@ -471,6 +420,44 @@ impl<'p> UndoPlan<'p> {
         let seen = there.filter(|_| is_in_place && !self.overlay.is_touched_below(&path));
         let seen = seen.and_then(ExpectedEntry::state);
         Ok(Some((way, seen)))
+    }
+
+    /// Returns the way back from a step that gave something another name than `from`, below so many directories that
+    /// were there.
+    fn way_of_moved(
+        &mut self,
+        row: &ListedChange,
+        place: &StepPath,
+        (from, existing): (&str, usize),
+    ) -> Result<Way, Error> {
+        let (path, back) = (place.path.clone(), ZonePath::found(from.to_owned()));
+        let is_another = !place.is_settled && self.is_replaced_after(row, path.as_str());
+        if place.there.is_none() || is_another {
+            return Ok(Way::Stay(path, KeptReason::Changed));
+        }
+        if self.overlay.at(&back)?.is_some() {
+            return Ok(Way::Stay(path, KeptReason::Taken));
+        }
+        // All that is known of the name so far is about something that came there later.
+        let is_stale = |at: &str| at == from || is_below(at, from);
+        self.settled.retain(|at, _| !is_stale(at));
+        self.shortened.retain(|at| !is_stale(at));
+        if !self.others.are_between(path.as_str(), row.number, i64::MAX) {
+            self.settled.insert(from.to_owned(), row.number);
+        }
+        Ok(Way::Rename(path, back, existing))
+    }
+
+    /// Returns `true` if another undo brought back since what a step put into the bin.
+    fn is_back(&self, row: &ListedChange, step: &Step, there: Option<&ExpectedEntry>) -> bool {
+        let (Step::Replaced { kept, .. } | Step::Removed { kept, .. }) = step else {
+            return false;
+        };
+        let (Some(id), Some(now)) = (kept, there.and_then(ExpectedEntry::state)) else {
+            return false;
+        };
+        self.in_bin(Some(id)).is_none()
+            && self.others.brought_back(row.number, id, (step.path(), now))
     }
 
     /// Returns the way back from a step that put something in the place of what is in the bin now.
@@ -539,11 +526,15 @@ impl<'p> UndoPlan<'p> {
                 _ if is_there => {}
                 Some(there) => {
                     let end = (there.size().saturating_sub(after - before), there.size());
-                    if is_known && there.state().is_some() && has_digest(Some(there), end, digest)?
+                    if is_known
+                        && there.state().is_some()
+                        && self.others.are_additions(row.number, path.as_str())
+                        && has_digest(Some(there), end, digest)?
                     {
                         return Ok(Way::Shorten(path, end.0, end.1));
                     }
-                    return self.merge(row, path, there, &FormerText::Without(before..after));
+                    let former = FormerText::Without(before..after, digest);
+                    return self.merge(row, path, there, &former);
                 }
                 None => return Ok(Way::Stay(path, KeptReason::Changed)),
             }
@@ -566,7 +557,7 @@ impl<'p> UndoPlan<'p> {
             return false;
         };
         // Each addition may have made the file anew.
-        let later = self.after(row, path.as_str());
+        let later = self.others.after(row.number, path.as_str());
         let inodes = later.filter_map(|step| match step {
             Step::Appended { inode, .. } => Some(*inode),
             _ => None,
@@ -606,27 +597,9 @@ impl<'p> UndoPlan<'p> {
         self.in_bin.get(id?).cloned()
     }
 
-    /// Returns the steps at a path of changes after this one that stay.
-    fn after(&self, row: &ListedChange, path: &str) -> impl Iterator<Item = &Step> {
-        let steps = self.others.get(path).into_iter().flatten();
-        let number = row.number;
-        let steps = steps.filter(move |other| other.is_after(number));
-        steps.map(|other| &other.step)
-    }
-
-    /// Returns `true` if an undo left this state at a path, and all changes there after this one are nothing
-    /// together with the undo.
-    fn is_put_back(&self, row: &ListedChange, path: &str, state: Option<ContentState>) -> bool {
-        let last = self.others.get(path).and_then(|steps| steps.last());
-        let last = last.filter(|last| last.number > row.number && last.undoes.is_some());
-        state.is_some()
-            && last.is_some_and(|last| last.step.state() == state)
-            && self.after(row, path).next().is_none()
-    }
-
     fn is_replaced_after(&self, row: &ListedChange, path: &str) -> bool {
         let is_other = |step: &Step| !matches!(step, Step::Appended { .. });
-        self.after(row, path).any(is_other)
+        self.others.after(row.number, path).any(is_other)
     }
 
     /// Returns `true` if what is at a path is as the change left it.
@@ -640,17 +613,21 @@ impl<'p> UndoPlan<'p> {
         let source = self.overlay.source(path);
         let mut paths = [Some(path), source.as_ref()].into_iter().flatten();
         let mut is_touched =
-            || paths.any(|path| self.is_touched_between(path.as_str(), row.number, i64::MAX));
+            || paths.any(|path| self.others.are_between(path.as_str(), row.number, i64::MAX));
         if there.kind() != Kind::Directory {
             return Ok(match state {
-                Some(_) => {
-                    there.state() == state || self.is_put_back(row, path.as_str(), there.state())
+                Some((_, size, _)) => {
+                    let is_put_back =
+                        |now| self.others.were_put_back(row.number, path.as_str(), now);
+                    let now = there.state();
+                    // An edit that no change lists may have come before what the undo took back.
+                    now == state || size == there.size() && now.is_some_and(is_put_back)
                 }
                 None => !is_touched(),
             });
         }
         let is_known = |path: &str, state: ContentState| {
-            self.settled.contains_key(path) || self.is_put_back(row, path, Some(state))
+            self.settled.contains_key(path) || self.others.were_put_back(row.number, path, state)
         };
         Ok(!is_touched()
             && !self
@@ -676,10 +653,11 @@ impl<'p> UndoPlan<'p> {
         };
         let former = match former {
             FormerText::Kept(kept) => self.former(&kept.id)?,
-            FormerText::Without(added) => {
+            FormerText::Without(added, digest) => {
                 let mut former = wrote.clone();
-                cut_out(&mut former, added);
-                Some(former)
+                let cut = cut_out(&mut former, added);
+                let is_it = |digest: &str| hex::encode(Sha256::digest(&cut)) == digest;
+                digest.is_none_or(is_it).then_some(former)
             }
         };
         let Some(former) = former else {
@@ -698,7 +676,7 @@ impl<'p> UndoPlan<'p> {
         path: &ZonePath,
         now: &[u8],
     ) -> Result<Option<Vec<u8>>, Error> {
-        let mut later = self.after(row, path.as_str());
+        let mut later = self.others.after(row.number, path.as_str());
         let before = match later.next() {
             Some(Step::Replaced { kept: Some(id), .. }) => return self.former(id),
             Some(Step::Appended { before, .. }) => *before as usize,

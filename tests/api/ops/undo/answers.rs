@@ -1,6 +1,6 @@
 //! Words of an undo: what every surface says of it, and why files stay.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{missing, named, undone, writes};
 use crate::mcp::client::Peer;
@@ -72,6 +72,67 @@ fn changes_in_a_group_that_was_left_stay() {
     assert_eq!(member.call("shed_read", &read).status, 200);
     undone(&member, &json!({"answer": "answer"}));
     assert_eq!(member.call("shed_read", &read).status, 404);
+}
+
+#[test]
+fn an_answer_of_which_a_part_stands_again_is_taken_back_again() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    for zone in ["storage", "documents"] {
+        for path in ["a.md", "b.md"] {
+            file(&writes(&ada, "before"), zone, path, "old\n");
+        }
+        let edit = ["-i", "s/old/newer/", "a.md", "b.md"];
+        crate::ops::stage::ran(&writes(&ada, zone), zone, "sed", &edit);
+        let undo = json!({"answer": zone});
+        let undone = done(&ada, "shed_undo", &undo);
+        let listed = json!({"path": zone, "limit": 1});
+        let change = done(&ada, "shed_history", &listed)["changes"][0]["change"].clone();
+        assert_eq!(undone["count"], 2, "{zone}");
+        let part = json!({"change": change, "path": format!("{zone}/a.md")});
+        done(&ada, "shed_undo", &part);
+        assert_eq!(content(&ada, zone, "a.md"), "newer\n", "{zone}");
+        assert_eq!(content(&ada, zone, "b.md"), "old\n", "{zone}");
+        done(&ada, "shed_undo", &undo);
+        assert_eq!(content(&ada, zone, "a.md"), "old\n", "{zone}");
+        ada.call("shed_undo", &undo).refused(409, "FILE_EXISTS");
+    }
+}
+
+#[test]
+fn undos_of_undos_of_which_nothing_is_left_change_nothing() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    for (zone, is_part) in [
+        ("storage", false),
+        ("documents", false),
+        ("documents", true),
+    ] {
+        for path in ["a.md", "b.md"] {
+            file(&writes(&ada, "before"), zone, path, "old\n");
+        }
+        let answer = format!("{zone} {is_part}");
+        let edit = ["-i", "s/old/newer/", "a.md", "b.md"];
+        crate::ops::stage::ran(&writes(&ada, &answer), zone, "sed", &edit);
+        let undo = json!({"answer": answer});
+        let first = if is_part {
+            json!({"path": format!("{zone}/a.md")})
+        } else {
+            undo.clone()
+        };
+        let id = |call: &Value| done(&ada, "shed_undo", call)["undo"].clone();
+        let first = id(&first);
+        let second = id(&json!({"answer": first}));
+        let third = id(&undo);
+        // The third one took back what the second one brought back.
+        done(&ada, "shed_undo", &json!({"answer": second}));
+        assert_eq!(content(&ada, zone, "a.md"), "old\n", "{zone}");
+        done(&ada, "shed_undo", &json!({"answer": third}));
+        assert_eq!(content(&ada, zone, "a.md"), "newer\n", "{zone}");
+        done(&ada, "shed_undo", &undo);
+        assert_eq!(content(&ada, zone, "a.md"), "old\n", "{zone}");
+        assert_eq!(content(&ada, zone, "b.md"), "old\n", "{zone}");
+    }
 }
 
 #[test]

@@ -71,6 +71,95 @@ fn additions_are_taken_back_in_any_order() {
 }
 
 #[test]
+fn an_edit_behind_an_addition_stays_even_if_it_ends_alike() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "before"), "storage", "a.css", "a {\n");
+    add(&ada, "answer", "a.css", "}\n");
+    let mine = "a {\n}\n\nb {\n}\n";
+    file(&writes(&ada, "mine"), "storage", "a.css", mine);
+    let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
+    refused.refused(409, "FILE_EXISTS");
+    assert_eq!(content(&ada, "storage", "a.css"), mine);
+}
+
+#[test]
+fn an_edit_that_no_change_lists_is_not_lost_with_an_undo() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "first"), "storage", "x", "one\n");
+    // A command beside others may write without a change of the list.
+    let place = server.data().join("users/ada/Storage/data/x");
+    std::fs::write(place, "one\nmine\n").expect("written");
+    ran(
+        &writes(&ada, "second"),
+        "storage",
+        "sed",
+        &["-i", "s/one/two/", "x"],
+    );
+    done(&ada, "shed_undo", &json!({}));
+    assert_eq!(content(&ada, "storage", "x"), "one\nmine\n");
+    let refused = ada.call("shed_undo", &json!({"answer": "first"}));
+    refused.refused(409, "FILE_EXISTS");
+}
+
+#[test]
+fn answers_of_two_conversations_are_taken_back_one_after_the_other() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let other = server.as_user("ada").chat("two");
+    file(&writes(&ada, "before"), "storage", "x", "0\n");
+    file(&writes(&ada, "before"), "storage", "y", "1\n");
+    file(&writes(&ada, "first"), "storage", "x", "x\n");
+    file(&writes(&other, "second"), "storage", "y", "2\n");
+    ran(
+        &writes(&ada, "first"),
+        "storage",
+        "sed",
+        &["-i", "s/2/3/", "y"],
+    );
+    done(&ada, "shed_undo", &json!({}));
+    assert_eq!(content(&ada, "storage", "y"), "2\n");
+    done(&other, "shed_undo", &json!({}));
+    assert_eq!(content(&ada, "storage", "y"), "1\n");
+    assert_eq!(content(&ada, "storage", "x"), "0\n");
+}
+
+#[test]
+fn a_part_that_was_taken_back_is_no_edit_of_an_older_answer() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&writes(&ada, "before"), "storage", "a", "0\n");
+    file(&writes(&ada, "before"), "storage", "b", "0\n");
+    file(&writes(&ada, "first"), "storage", "a", "1\n");
+    let edit = ["-i", "s/$/!/", "a", "b"];
+    ran(&writes(&ada, "second"), "storage", "sed", &edit);
+    done(&ada, "shed_undo", &json!({"path": "storage/a"}));
+    assert_eq!(content(&ada, "storage", "a"), "1\n");
+    done(&ada, "shed_undo", &json!({"answer": "first"}));
+    assert_eq!(content(&ada, "storage", "a"), "0\n");
+    assert_eq!(content(&ada, "storage", "b"), "0!\n");
+}
+
+#[test]
+fn two_files_that_came_from_one_place_are_not_taken_back_in_half() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    for to in ["p.csv", "q.csv"] {
+        upload(&ada, "in.csv", to);
+        let moved = json!({"from": "uploads/in.csv", "to": format!("storage/{to}"), "move": true});
+        done(&writes(&ada, "answer"), "shed_copy", &moved);
+    }
+    let refused = ada.call("shed_undo", &json!({"answer": "answer"}));
+    refused.refused(409, "FILE_EXISTS");
+    assert_eq!(content(&ada, "storage", "q.csv"), "q.csv");
+    let part = json!({"answer": "answer", "partial": true});
+    let told = done(&ada, "shed_undo", &part);
+    assert_eq!(named(&told["kept"]), ["storage/p.csv"], "{told}");
+    assert_eq!(content(&ada, "uploads", "in.csv"), "q.csv");
+}
+
+#[test]
 fn an_edit_above_an_addition_stays() {
     let server = small().app();
     let ada = server.as_user("ada").chat("one");
