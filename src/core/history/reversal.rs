@@ -50,8 +50,8 @@ pub struct Reversal {
     pub conflicts: Vec<ReversalConflict>,
     /// Other files that stay as they are: those that are not meant, and those that were left out.
     stays: HashSet<ZonePath>,
-    /// Files that have another name now, each by the former one.
-    moved: Vec<(String, String)>,
+    /// Pairs of names of one file.
+    names: Vec<(String, String)>,
 }
 
 /// The files of commits that a reversal takes back.
@@ -69,15 +69,6 @@ struct PathChange {
     now: Option<FileBlob>,
     then: Option<FileBlob>,
     is_merged: bool,
-    /// The other name of a file that gets its former name back.
-    other: Option<ZonePath>,
-}
-
-impl PathChange {
-    /// Returns `true` if `is_meant` does for its path, or for the other name of its file.
-    fn is_of(&self, is_meant: impl Fn(&ZonePath) -> bool) -> bool {
-        is_meant(&self.path) || self.other.as_ref().is_some_and(is_meant)
-    }
 }
 
 impl Reversal {
@@ -93,11 +84,14 @@ impl Reversal {
         })
     }
 
-    /// Leaves files as they are at the paths for which `stays` returns `true`, and those that would get their
-    /// names back from there or to there.
+    /// Leaves files as they are at the paths for which `stays` returns `true`, and at their other names.
     pub fn leave_out(&mut self, stays: impl Fn(&ZonePath) -> bool) {
-        let left_out = self.changes.extract_if(.., |change| change.is_of(&stays));
-        self.stays.extend(left_out.map(|change| change.path));
+        let paths = self.changes.iter().map(|change| &change.path);
+        let paths = paths.filter(|path| stays(path)).map(ZonePath::as_str);
+        let paths = with_other_names(paths.collect(), &self.names);
+        self.stays.extend(paths.into_iter().map(zone_path));
+        self.changes
+            .retain(|change| !self.stays.contains(&change.path));
     }
 
     /// Returns the way back from this one.
@@ -108,7 +102,6 @@ impl Reversal {
             now: change.then,
             then: change.now,
             is_merged: false,
-            other: None,
         });
         Self {
             changes: changes.collect(),
@@ -173,10 +166,10 @@ impl History {
         let repository = &self.repository;
         let ranges = commits.iter().map(|range| range.files(repository));
         let ranges = ranges.collect::<Result<Vec<_>>>()?;
-        let names = reversal.moved.iter();
-        let mut names: Vec<(&str, &str)> = names.map(|(from, to)| (&**from, &**to)).collect();
+        let mut names = reversal.names.clone();
         for (range, (files, _)) in commits.iter().zip(&ranges) {
-            names.extend(renamed(files, range.is_one(repository)));
+            let renamed = renamed(files, range.is_one(repository)).into_iter();
+            names.extend(renamed.map(|(now, former)| (former.to_owned(), now.to_owned())));
         }
         let conflicts = reversal.conflicts.iter().map(|(path, _)| path);
         let stays = conflicts.chain(&reversal.stays).map(ZonePath::as_str);
@@ -209,8 +202,10 @@ impl History {
             let born = there.and_then(|there| there.born());
             born.is_some_and(|(born, _)| born < second)
         };
+        let stays = lost.iter().map(ZonePath::as_str).collect();
+        let stays = with_other_names(stays, &reversal.names);
         let changes = reversal.changes.iter();
-        let changes = changes.filter(|change| !change.is_of(|path| lost.contains(path)));
+        let changes = changes.filter(|change| !stays.contains(change.path.as_str()));
         let (back, gone): (Vec<_>, Vec<_>) = changes.partition(|change| change.then.is_some());
         // A file that gets its former name back loses the other one last, so that a crash leaves it one of both.
         let places: BTreeSet<&str> = back.iter().map(|change| change.path.as_str()).collect();
@@ -248,14 +243,13 @@ impl History {
         Ok((contents, lost))
     }
 
-    /// Returns the files that would get their former names back, and whose content the repository has lost: each
-    /// would be at neither path.
+    /// Returns the files with several names whose content the repository has lost: each would be at none of them.
     fn lost_renames(&self, reversal: &Reversal) -> Vec<ZonePath> {
         let is_lost = |(id, _)| object::copy_content(&self.repository, id, |_| Ok(())).is_err();
-        let renamed = reversal
-            .changes
-            .iter()
-            .filter(|change| change.other.is_some());
+        let names = reversal.names.iter().flat_map(|(one, other)| [one, other]);
+        let names: HashSet<&str> = names.map(String::as_str).collect();
+        let renamed = reversal.changes.iter();
+        let renamed = renamed.filter(|change| names.contains(change.path.as_str()));
         let lost = renamed.filter(|change| change.then.is_some_and(is_lost));
         lost.map(|change| change.path.clone()).collect()
     }
@@ -273,7 +267,7 @@ fn is_in_the_way(path: &ZonePath, places: &BTreeSet<&str>) -> bool {
 /// Returns the paths of files that stay, with their other names: a file stays under all of them.
 fn with_other_names<'p>(
     mut stays: HashSet<&'p str>,
-    names: &[(&'p str, &'p str)],
+    names: &'p [(String, String)],
 ) -> HashSet<&'p str> {
     let mut others: HashMap<&str, Vec<&str>> = HashMap::new();
     for (one, other) in names {
@@ -299,13 +293,11 @@ struct ReversalPlan<'r> {
     settled: HashSet<String>,
     /// The content that will be at a path, and `true` if it is merged.
     left: BTreeMap<String, (Option<FileBlob>, bool)>,
-    /// The other name of a file that gets its former name back, by each of both.
-    others: HashMap<String, String>,
     conflicts: BTreeMap<String, Option<String>>,
     /// Files that are not meant.
     stays: HashSet<ZonePath>,
-    /// Files that have another name now, each by the former one.
-    moved: Vec<(String, String)>,
+    /// Pairs of names of one file: all stay as they are, or none.
+    names: Vec<(String, String)>,
     /// Bytes of the files that are merged.
     merging: usize,
 }
@@ -321,10 +313,9 @@ impl<'r> ReversalPlan<'r> {
             now: TreeFiles::of(repository, now.transpose()?),
             settled: HashSet::new(),
             left: BTreeMap::new(),
-            others: HashMap::new(),
             conflicts: BTreeMap::new(),
             stays: HashSet::new(),
-            moved: Vec::new(),
+            names: Vec::new(),
             merging: 0,
         })
     }
@@ -409,7 +400,7 @@ impl<'r> ReversalPlan<'r> {
             }
             if let Some(name) = name_now {
                 self.leave(name, file.before, false);
-                self.moved.push((path.to_owned(), name.clone()));
+                self.names.push((path.to_owned(), name.clone()));
             } else {
                 let before = file.after.map(|_| revision.clone());
                 self.conflicts.insert(path.to_owned(), before);
@@ -438,8 +429,7 @@ impl<'r> ReversalPlan<'r> {
         let is_merged = there != file.after;
         self.leave(former, there, is_merged);
         self.leave(&file.path, None, false);
-        self.others.insert(former.to_owned(), file.path.clone());
-        self.others.insert(file.path.clone(), former.to_owned());
+        self.names.push((former.to_owned(), file.path.clone()));
         Ok(())
     }
 
@@ -509,13 +499,9 @@ impl<'r> ReversalPlan<'r> {
     /// Leaves out what stays, and what has no place then.
     fn settle(mut self) -> Result<Reversal> {
         loop {
-            let stays: Vec<String> = self.conflicts.keys().cloned().collect();
-            for path in stays {
-                self.left.remove(&path);
-                if let Some(other) = self.others.get(&path) {
-                    self.left.remove(other);
-                }
-            }
+            let stays = self.conflicts.keys().map(String::as_str).collect();
+            let stays = with_other_names(stays, &self.names);
+            self.left.retain(|path, _| !stays.contains(&**path));
             let back = self
                 .left
                 .iter()
@@ -534,7 +520,6 @@ impl<'r> ReversalPlan<'r> {
         let mut changes = Vec::new();
         for (path, (then, is_merged)) in std::mem::take(&mut self.left) {
             let now = self.now.file(&path)?;
-            let other = self.others.get(&path).map(|other| zone_path(other));
             let path = zone_path(&path);
             if now != then {
                 changes.push(PathChange {
@@ -542,7 +527,6 @@ impl<'r> ReversalPlan<'r> {
                     now,
                     then,
                     is_merged,
-                    other,
                 });
             }
         }
@@ -553,7 +537,7 @@ impl<'r> ReversalPlan<'r> {
                 .map(|(path, before)| (zone_path(&path), before))
                 .collect(),
             stays: self.stays,
-            moved: self.moved,
+            names: self.names,
         })
     }
 

@@ -7,7 +7,7 @@ use fileshed_test_support::{Client, TestApp, skip, wait_until};
 use serde_json::{Value, json};
 
 use super::{missing, undone, writes};
-use crate::ops::stage::{content, done, file, output, ran, small};
+use crate::ops::stage::{content, done, file, output, place, ran, small};
 
 fn rename(from: &str, to: &str) -> Value {
     json!({"zone": "documents", "old_path": from, "new_path": to})
@@ -274,6 +274,63 @@ fn a_renamed_file_stays_if_the_disk_lost_its_content() {
     assert_eq!(data["kept"], json!(["documents/a.md was not kept"]));
     assert_eq!(content(&ada, "documents", "b.md"), "text\n");
     assert!(missing(&ada, "documents", "c.md"));
+}
+
+/// Renames `from` to `b.md` and that to `c.md` in an answer; `between` makes a commit of its own.
+fn rename_twice(ada: &Client<'_>, from: &str, between: impl FnOnce(&Client<'_>)) {
+    file(ada, "documents", from, "text\n");
+    let answer = writes(ada, "answer");
+    done(&answer, "shed_rename", &rename(from, "b.md"));
+    between(&writes(ada, "between"));
+    done(&answer, "shed_rename", &rename("b.md", "c.md"));
+}
+
+#[test]
+fn a_file_that_was_renamed_twice_stays_under_its_last_name_alone() {
+    type Step<'s> = &'s dyn Fn(&Client<'_>);
+    let other: Step<'_> = &|between| file(between, "documents", "other.md", "other\n");
+    let ways: [(&str, &str, Step<'_>, Step<'_>); 3] = [
+        (
+            "its first place is taken",
+            "d/a.md",
+            &|between| {
+                let d = place(between.server(), "ada", "documents").join("d");
+                if d.exists() {
+                    std::fs::remove_dir(&d).expect("removed");
+                }
+                file(between, "documents", "d", "mine\n");
+            },
+            &|_| (),
+        ),
+        ("it is edited", "a.md", other, &|after| {
+            let open = json!({"zone": "documents", "path": "c.md"});
+            done(after, "shed_lockedit_open", &open);
+        }),
+        ("its content is lost", "a.md", other, &|after| {
+            let id = output(after, "documents", "git", &["rev-parse", "HEAD:c.md"]);
+            let lost = object(&repository(after.server(), "ada"), &id);
+            std::fs::remove_file(lost).expect("removed");
+        }),
+    ];
+    for (way, from, between, after) in ways {
+        let server = small().app();
+        let ada = server.as_user("ada").chat("one");
+        rename_twice(&ada, from, between);
+        file(&writes(&ada, "answer"), "documents", "new.md", "new\n");
+        after(&ada);
+        for partial in [false, true] {
+            let undo = json!({"answer": "answer", "partial": partial});
+            let told = ada.call("shed_undo", &undo);
+            assert_eq!(told.status == 200, partial, "{way}: {}", told.text);
+            let here = place(&server, "ada", "documents");
+            let text = std::fs::read_to_string(here.join("c.md")).ok();
+            assert_eq!(text.as_deref(), Some("text\n"), "{way}: {}", told.text);
+            for name in [from, "b.md"] {
+                assert!(!here.join(name).exists(), "{way}: {name}: {}", told.text);
+            }
+            assert_eq!(here.join("new.md").exists(), !partial, "{way}");
+        }
+    }
 }
 
 #[test]
