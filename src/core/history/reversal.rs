@@ -421,7 +421,9 @@ impl<'r> ReversalPlan<'r> {
         if there.is_none() && place == file.after {
             return Ok(());
         }
-        if there.is_none() || place.is_some() || is_another {
+        // An undo that was cut off may have left the file under both names.
+        let is_taken = place.is_some() && place != there;
+        if there.is_none() || is_taken || is_another {
             let before = there.is_none().then(|| revision.to_owned());
             self.conflicts.insert(file.path.clone(), before);
             return Ok(());

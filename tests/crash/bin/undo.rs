@@ -114,3 +114,61 @@ fn an_undo_goes_on_where_it_was_cut_off_whenever_the_server_is_killed() {
     assert!(whole > 0, "undos had an effect");
     println!("{rounds} kills, {whole} undos were whole, {half} were cut off half way");
 }
+
+/// Files of a renamed directory: more than are written at one moment.
+const RENAMED: usize = 60;
+
+#[test]
+fn a_directory_gets_its_former_name_back_whenever_the_server_is_killed() {
+    let mut rng = Rng::new(seed());
+    let mut server = setup("relaxed").start();
+    let data = server.data().clone();
+    let team = ["--id", "team", "--name", "team", "--members", USER];
+    let made = server.run(&[["group", "create"].as_slice(), &team].concat());
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let mut wire = Wire::open(&server, USER, "work").answering("first");
+    for (zone, group) in [("documents", ""), ("group", "team")] {
+        let text = "x\n";
+        for number in 0..RENAMED {
+            let path = format!("d/{number}");
+            let content = format!("{number} {text}");
+            let call = json!({"zone": zone, "group": group, "path": path, "content": content});
+            wire.data("shed_create_file", &call);
+        }
+    }
+    let first_owners = owners(&mut wire);
+    let places = ZONES[..2].iter().map(|(_, place)| data.join(place));
+    let files = || places.clone().map(|place| tree(&place)).collect::<Vec<_>>();
+    let first = files();
+    let (mut whole, mut half) = (0, 0);
+    let rounds = rounds();
+    for round in 0..rounds {
+        let answer = format!("answer-{round}");
+        let mut wire = Wire::open(&server, USER, "work").answering(&answer);
+        for (zone, group) in [("documents", ""), ("group", "team")] {
+            let call = json!({"zone": zone, "group": group, "old_path": "d", "new_path": answer});
+            wire.data("shed_rename", &call);
+        }
+        let renamed = files();
+        let undo = json!({"answer": answer});
+        cut_off(&mut server, &mut rng, round, ("shed_undo", &undo));
+        server = server.again();
+        let mut wire = Wire::open(&server, USER, "work");
+        for (zone, _) in ZONES {
+            wire.data("shed_history", &json!({"path": zone}));
+        }
+        let now = files();
+        let (code, said) = wire.call("shed_undo", &undo).unwrap();
+        assert_eq!(
+            code,
+            if now == first { 409 } else { 200 },
+            "round {round}: {said}"
+        );
+        assert_eq!(files(), first, "round {round}: {said}");
+        assert_eq!(owners(&mut wire), first_owners, "round {round}");
+        whole += u64::from(now == first);
+        half += u64::from(now != first && now != renamed);
+    }
+    assert!(whole > 0, "undos had an effect");
+    println!("{rounds} kills, {whole} undos were whole, {half} were cut off half way");
+}

@@ -187,3 +187,42 @@ fn the_files_that_an_undo_took_back_before_it_was_killed_count() {
         assert_eq!(content(&ada, "documents", "y.md"), "new\n");
     }
 }
+
+/// Files get their former names back one after the other; then the new ones go.
+#[test]
+fn a_file_that_has_both_names_after_a_kill_loses_the_new_one() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let names = ["back.md", "both.md", "edited.md", "left.md"];
+    for name in names {
+        file(&ada, "documents", &format!("d/{name}"), name);
+    }
+    let rename = json!({"zone": "documents", "old_path": "d", "new_path": "e"});
+    done(&writes(&ada, "answer"), "shed_rename", &rename);
+    file(&writes(&ada, "after"), "documents", "e/edited.md", "since");
+    enter_undo(&server);
+    let here = place(&server, "ada", "documents");
+    std::fs::create_dir_all(here.join("d")).expect("made");
+    for name in &names[..3] {
+        std::fs::copy(here.join("e").join(name), here.join("d").join(name)).expect("copied");
+    }
+    std::fs::remove_file(here.join("e/back.md")).expect("removed");
+    // The next change of the zone repairs it.
+    file(&writes(&ada, "other"), "documents", "other.md", "other\n");
+    assert_eq!(marks(&ada, "answer"), [false]);
+    let expect = |there: &str, gone: &str| {
+        for name in names {
+            let text = if name == "edited.md" { "since" } else { name };
+            assert_eq!(content(&ada, "documents", &format!("{there}/{name}")), text);
+            assert!(missing(&ada, "documents", &format!("{gone}/{name}")));
+        }
+    };
+    let rest = done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    expect("d", "e");
+    assert_eq!(marks(&ada, "answer"), [true]);
+    for id in [&rest["undo"], &json!("undo-1")] {
+        done(&ada, "shed_undo", &json!({"answer": id}));
+    }
+    expect("e", "d");
+    assert_eq!(marks(&ada, "answer"), [false]);
+}
