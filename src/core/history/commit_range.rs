@@ -36,7 +36,7 @@ impl CommitRange {
 
     /// Returns the commit before; `None` if the last commit is the first one of the history. Fails if one of
     /// both is not there.
-    fn before(&self, repository: &Repository) -> Result<Option<Oid>> {
+    pub(super) fn before(&self, repository: &Repository) -> Result<Option<Oid>> {
         let fail = HistoryError::git("read");
         let after = self.after(repository)?;
         let before = match &self.before {

@@ -293,6 +293,8 @@ struct ReversalPlan<'r> {
     settled: HashSet<String>,
     /// The content that will be at a path, and `true` if it is merged.
     left: BTreeMap<String, (Option<FileBlob>, bool)>,
+    /// The commit that has the file which comes back to a path; the last one has others.
+    as_of: HashMap<String, Option<Oid>>,
     conflicts: BTreeMap<String, Option<String>>,
     /// Files that are not meant.
     stays: HashSet<ZonePath>,
@@ -313,6 +315,7 @@ impl<'r> ReversalPlan<'r> {
             now: TreeFiles::of(repository, now.transpose()?),
             settled: HashSet::new(),
             left: BTreeMap::new(),
+            as_of: HashMap::new(),
             conflicts: BTreeMap::new(),
             stays: HashSet::new(),
             names: Vec::new(),
@@ -357,10 +360,11 @@ impl<'r> ReversalPlan<'r> {
         only: Option<&ZonePath>,
     ) -> Result<()> {
         let (revision, is_one) = (range.revision_before(), range.is_one(self.repository));
+        let before = range.before(self.repository)?;
         let renamed = renamed(files, is_one);
         let former: HashSet<&str> = renamed.values().copied().collect();
         let is_meant = |path: &str| only.is_none_or(|only| zone_path(path).is_at_or_below(only));
-        let (mut moved, mut descended) = (None, None);
+        let (mut moved, mut descended) = (None, HashMap::new());
         let left = range.left(files).map(|(_, file)| file);
         for file in left.filter(|file| !former.contains(&*file.path)) {
             let path = &*file.path;
@@ -372,11 +376,14 @@ impl<'r> ReversalPlan<'r> {
             if let Some(name_before) = name_before {
                 let there = self.at(path)?;
                 let is_another = there.is_some() && there != file.after && {
-                    let find = || still_there(self.repository, self.tip, range, renamed.keys());
-                    let there = descended.get_or_insert_with(find);
+                    let as_of = self.as_of.get(path).copied().unwrap_or(self.tip);
+                    let find = || still_there(self.repository, as_of, range, renamed.keys());
+                    let there = descended.entry(as_of).or_insert_with(find);
                     there.as_ref().is_none_or(|paths| !paths.contains(path))
                 };
-                self.rename_back(&revision, file, name_before, is_another)?;
+                if self.rename_back(&revision, file, name_before, is_another)? {
+                    self.as_of.insert(name_before.to_owned(), before);
+                }
                 continue;
             }
             let there = self.at(path)?;
@@ -384,6 +391,7 @@ impl<'r> ReversalPlan<'r> {
                 continue;
             }
             if there == file.after {
+                self.as_of.insert(path.to_owned(), before);
                 self.leave(path, file.before, false);
                 continue;
             }
@@ -409,30 +417,31 @@ impl<'r> ReversalPlan<'r> {
         Ok(())
     }
 
-    /// Gives a file its former name back, whatever it has now, unless another one has its name.
+    /// Gives a file its former name back, whatever it has now, unless another one has its name. Returns `true` if
+    /// it gets it.
     fn rename_back(
         &mut self,
         revision: &str,
         file: &FileDelta,
         former: &str,
         is_another: bool,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let (there, place) = (self.at(&file.path)?, self.at(former)?);
         if there.is_none() && place == file.after {
-            return Ok(());
+            return Ok(false);
         }
         // An undo that was cut off may have left the file under both names.
         let is_taken = place.is_some() && place != there;
         if there.is_none() || is_taken || is_another {
             let before = there.is_none().then(|| revision.to_owned());
             self.conflicts.insert(file.path.clone(), before);
-            return Ok(());
+            return Ok(false);
         }
         let is_merged = there != file.after;
         self.leave(former, there, is_merged);
         self.leave(&file.path, None, false);
         self.names.push((former.to_owned(), file.path.clone()));
-        Ok(())
+        Ok(true)
     }
 
     /// Returns what a file gets that was changed since; `None` if it was not, or in the same lines.

@@ -334,6 +334,90 @@ fn a_file_that_was_renamed_twice_stays_under_its_last_name_alone() {
 }
 
 #[test]
+fn an_edit_goes_through_all_names_of_a_file_to_the_first_one() {
+    type Step<'s> = &'s dyn Fn(&Client<'_>);
+    let nothing: Step<'_> = &|_| ();
+    let edit_b: Step<'_> = &|client| file(client, "documents", "b.md", "edited\n");
+    let gone = json!({"zone": "documents", "path": "b.md"});
+    let ways: [(&str, Step<'_>, Step<'_>, Step<'_>); 4] = [
+        (
+            "edited before it was renamed again",
+            edit_b,
+            &|answer| {
+                done(answer, "shed_rename", &rename("b.md", "c.md"));
+            },
+            nothing,
+        ),
+        (
+            "edited after it was renamed again",
+            &|between| file(between, "documents", "other.md", "other\n"),
+            &|answer| {
+                done(answer, "shed_rename", &rename("b.md", "c.md"));
+            },
+            &|after| file(after, "documents", "c.md", "edited\n"),
+        ),
+        (
+            "edited before it was renamed and written again",
+            edit_b,
+            &|answer| {
+                done(answer, "shed_rename", &rename("b.md", "c.md"));
+                file(answer, "documents", "c.md", "of the answer\n");
+            },
+            nothing,
+        ),
+        (
+            "edited before it was deleted",
+            edit_b,
+            &|answer| {
+                done(answer, "shed_delete", &gone);
+            },
+            nothing,
+        ),
+    ];
+    for (way, between, again, after) in ways {
+        let server = small().app();
+        let ada = server.as_user("ada").chat("one");
+        let answer = writes(&ada, "answer");
+        file(&ada, "documents", "a.md", "text\n");
+        done(&answer, "shed_rename", &rename("a.md", "b.md"));
+        between(&writes(&ada, "between"));
+        again(&answer);
+        after(&writes(&ada, "after"));
+        let here = place(&server, "ada", "documents");
+        let files = || {
+            let text = |name: &str| std::fs::read_to_string(here.join(name)).ok();
+            ["a.md", "b.md", "c.md"].map(text)
+        };
+        let before = files();
+        let told = ada.call("shed_undo", &json!({"answer": "answer"}));
+        assert_eq!(told.status, 200, "{way}: {}", told.text);
+        assert_eq!(files(), [Some("edited\n".to_owned()), None, None], "{way}");
+        done(&ada, "shed_undo", &json!({"answer": told.data()["undo"]}));
+        assert_eq!(files(), before, "{way}");
+    }
+}
+
+#[test]
+fn another_file_that_was_renamed_from_the_same_name_does_not_get_the_first_one() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    rename_twice(&ada, "a.md", |between| {
+        done(between, "shed_rename", &rename("b.md", "z.md"));
+        file(between, "documents", "b.md", "another\n");
+    });
+    let mut undo = json!({"answer": "answer"});
+    let refused = ada.call("shed_undo", &undo);
+    refused.refused(409, "FILE_EXISTS");
+    let taken = "`documents/b.md` has something else at its path";
+    assert!(refused.text.contains(taken), "{}", refused.text);
+    undo["partial"] = true.into();
+    done(&ada, "shed_undo", &undo);
+    assert_eq!(content(&ada, "documents", "c.md"), "another\n");
+    assert_eq!(content(&ada, "documents", "z.md"), "text\n");
+    assert!(missing(&ada, "documents", "a.md") && missing(&ada, "documents", "b.md"));
+}
+
+#[test]
 fn a_change_whose_commit_the_disk_lost_is_told_as_not_kept() {
     let server = small().app();
     let ada = server.as_user("ada").chat("one");
