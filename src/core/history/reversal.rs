@@ -491,17 +491,15 @@ impl<'r> ReversalPlan<'r> {
         Some(object::blob(self.repository, id).ok()?.content().to_vec())
     }
 
-    /// Returns the paths to which files were renamed since, by their contents.
-    fn moved_since(&self, after: &Tree<'_>) -> Result<HashMap<FileBlob, String>> {
-        let now = self.now.root();
-        let mut files = changed_files(self.repository, Some(after), now)?;
-        files.retain(|file| file.before.is_none() && !self.left.contains_key(&file.path));
-        let moved = unique(
-            files
-                .iter()
-                .filter_map(|file| Some((file.after?, &*file.path))),
-        );
-        let moved = moved.into_iter();
+    /// Returns the paths to which files were renamed since, by the contents that will be there.
+    fn moved_since(&mut self, after: &Tree<'_>) -> Result<HashMap<FileBlob, String>> {
+        let files = changed_files(self.repository, Some(after), self.now.root())?;
+        let mut moved = Vec::new();
+        for file in files.iter().filter(|file| file.before.is_none()) {
+            let content = self.at(&file.path)?;
+            moved.extend(content.map(|content| (content, &*file.path)));
+        }
+        let moved = unique(moved.into_iter()).into_iter();
         Ok(moved
             .map(|(content, path)| (content, path.to_owned()))
             .collect())

@@ -97,6 +97,22 @@ fn an_edit_is_taken_out_of_a_file_that_has_another_name_since() {
     assert!(missing(&ada, "documents", "a.md"));
 }
 
+#[test]
+fn two_edits_are_taken_out_of_a_file_that_has_another_name_since() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    file(&ada, "documents", "a.md", "one\n");
+    for text in ["two\n", "three\n"] {
+        file(&writes(&ada, "answer"), "documents", "a.md", text);
+        file(&writes(&ada, "other"), "documents", "other.md", text);
+    }
+    let after = writes(&ada, "after");
+    done(&after, "shed_rename", &rename("a.md", "b.md"));
+    undone(&ada, &json!({"answer": "answer"}));
+    assert_eq!(content(&ada, "documents", "b.md"), "one\n");
+    assert!(missing(&ada, "documents", "a.md"));
+}
+
 /// Whatever is alike, no edit of a person gets into another file.
 #[test]
 fn a_file_that_looks_like_one_that_went_is_not_taken_for_it() {
