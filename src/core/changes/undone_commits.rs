@@ -69,6 +69,10 @@ impl UndoneCommits {
             .iter()
             .map(|(_, range)| range.clone())
             .collect();
+        if reversal.is_whole() && ranges.iter().all(|range| range.taken_back.is_empty()) {
+            let numbers: Vec<i64> = self.changes.iter().map(|(number, _)| *number).collect();
+            return Change::undoing(&numbers, []);
+        }
         // If a commit cannot be read, the next undo judges all files anew.
         let files = history.reversed_files(reversal, &ranges);
         let (mut numbers, mut parts) = (Vec::new(), Vec::new());

@@ -84,6 +84,12 @@ impl Reversal {
         })
     }
 
+    /// Returns `true` if no file stays as it is.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.conflicts.is_empty() && self.stays.is_empty()
+    }
+
     /// Leaves files as they are at the paths for which `stays` returns `true`, and at their other names.
     pub fn leave_out(&mut self, stays: impl Fn(&ZonePath) -> bool) {
         let paths = self.changes.iter().map(|change| &change.path);
@@ -164,17 +170,17 @@ impl History {
         commits: &[CommitRange],
     ) -> Result<Vec<ReversedFiles>> {
         let repository = &self.repository;
-        let ranges = commits.iter().map(|range| range.files(repository));
+        let ranges = commits.iter().map(|range| Ok(range.files(repository)?.0));
         let ranges = ranges.collect::<Result<Vec<_>>>()?;
         let mut names = reversal.names.clone();
-        for (range, (files, _)) in commits.iter().zip(&ranges) {
+        for (range, files) in commits.iter().zip(&ranges) {
             let renamed = renamed(files, range.is_one(repository)).into_iter();
             names.extend(renamed.map(|(now, former)| (former.to_owned(), now.to_owned())));
         }
         let conflicts = reversal.conflicts.iter().map(|(path, _)| path);
         let stays = conflicts.chain(&reversal.stays).map(ZonePath::as_str);
         let stays = with_other_names(stays.collect(), &names);
-        let reversed = commits.iter().zip(&ranges).map(|(range, (files, _))| {
+        let reversed = commits.iter().zip(&ranges).map(|(range, files)| {
             let left = range.left(files);
             let (stay, back): (Vec<_>, Vec<_>) =
                 left.partition(|(_, file)| stays.contains(&*file.path));
