@@ -243,6 +243,7 @@ impl ChangeRequest {
                 after,
                 inode,
                 digest: Some(digest),
+                modified: target.entry().map(|entry| entry.stamp().content().2),
             }],
             ..Self::install(target, &weight, replaced)
         }

@@ -94,6 +94,9 @@ pub enum Step {
         /// The SHA-256 of the bytes between, in hexadecimal digits; `None` if not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<String>,
+        /// When its content was written before, in nanoseconds since 1970; `None` if not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        modified: Option<i64>,
     },
 }
 

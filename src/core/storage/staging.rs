@@ -17,6 +17,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::Errno;
@@ -231,12 +232,7 @@ impl Staging {
             copied.map_err(|error| DiskError::of("copy", entry.path(), error))?;
         }
         let stat = rustix::fs::fstat(&source).map_err(fail)?;
-        let time = |tv_sec, tv_nsec| Timespec { tv_sec, tv_nsec };
-        let times = Timestamps {
-            last_access: time(0, UTIME_OMIT),
-            last_modification: time(stat.st_mtime, stat.st_mtime_nsec as i64),
-        };
-        rustix::fs::futimens(&staged.file, &times).map_err(fail)?;
+        set_modified(&staged.file, (stat.st_mtime, stat.st_mtime_nsec as i64)).map_err(fail)?;
         rustix::fs::fchmod(&staged.file, Mode::from(entry.mode())).map_err(fail)?;
         staged.inherit(entry)?;
         Ok(Some(staged))
@@ -385,7 +381,7 @@ impl PrivateDirectory {
         &self,
         (directory, name): (&str, &str),
         content: &mut impl std::io::Read,
-        modified: Option<std::time::SystemTime>,
+        modified: Option<SystemTime>,
     ) -> Result<(), DiskError> {
         let (directory, beside) = (self.root()?.subdirectory(directory)?, format!("{name}.new"));
         let at = directory.handle();
@@ -423,6 +419,16 @@ impl PrivateDirectory {
     fn path_of(&self, name: &str) -> String {
         format!("{}/{name}", self.name.place().name)
     }
+}
+
+/// Sets when the content of a file was written, in seconds and nanoseconds since 1970.
+fn set_modified(file: &File, (second, rest): (i64, i64)) -> Result<(), Errno> {
+    let time = |tv_sec, tv_nsec| Timespec { tv_sec, tv_nsec };
+    let times = Timestamps {
+        last_access: time(0, UTIME_OMIT),
+        last_modification: time(second, rest),
+    };
+    rustix::fs::futimens(file, &times)
 }
 
 /// A file that is not visible yet. When it is dropped, it is removed.
@@ -485,6 +491,16 @@ impl Staged {
     /// Gives it these permission bits, whatever it replaces.
     pub fn set_mode(&mut self, mode: u32) {
         self.mode = Some(mode);
+    }
+
+    /// Sets when its content was written, in nanoseconds since 1970.
+    pub fn set_modified(&mut self, nanoseconds: i64) -> std::io::Result<()> {
+        let second = 1_000_000_000;
+        let time = (
+            nanoseconds.div_euclid(second),
+            nanoseconds.rem_euclid(second),
+        );
+        Ok(set_modified(&self.file, time)?)
     }
 
     /// Gives the file its name in the zone. Its content is on disk before the name is, so that a

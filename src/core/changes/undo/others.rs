@@ -106,12 +106,31 @@ impl OtherSteps {
         })
     }
 
-    /// Returns `true` if an undo left a file in this state, and all changes there after this one are nothing together
-    /// with the undo.
-    pub(super) fn were_put_back(&self, number: i64, path: &str, state: ContentState) -> bool {
+    /// Returns `true` if something else came to a path after a change.
+    pub(super) fn is_made_anew(&self, number: i64, path: &str) -> bool {
+        let is_edit = |step: &Step| matches!(step, Step::Replaced { .. } | Step::Appended { .. });
+        self.after(number, path).any(|step| !is_edit(step))
+    }
+
+    /// Returns `true` if the last change of a path, which came after this one, left a file there in this state.
+    pub(super) fn is_listed(&self, number: i64, path: &str, now: ContentState) -> bool {
         let last = self.at(path).next_back();
-        let last = last.filter(|last| last.number > number && last.undoes.is_some());
-        last.is_some_and(|last| last.step.state() == Some(state))
+        let last = last.filter(|last| last.number > number);
+        last.is_some_and(|last| match &last.step {
+            Step::Appended { after, inode, .. } => (*inode, *after) == (now.0, now.1),
+            step => step.state() == Some(now),
+        })
+    }
+
+    /// Returns `true` if all changes of a path after one that left a file there are nothing together with undos, which
+    /// left there now what has the same size and time of change.
+    pub(super) fn were_put_back(
+        &self,
+        (number, path, left): (i64, &str, ContentState),
+        now: ContentState,
+    ) -> bool {
+        (left.1, left.2) == (now.1, now.2)
+            && self.is_listed(number, path, now)
             && self.after(number, path).next().is_none()
     }
 }

@@ -249,13 +249,13 @@ impl<'o> Overlay<'o> {
         Ok(true)
     }
 
-    /// Returns `true` if a file below a directory was changed after a second, but for those for whose
-    /// path and state `is_known` returns `true`.
+    /// Returns `true` if a file below a directory was changed after a second, but for those at the paths for
+    /// which `is_known` returns `true`.
     pub(super) fn has_later(
         &self,
         directory: &ZonePath,
         second: i64,
-        is_known: impl Fn(&str, ContentState) -> bool,
+        is_known: impl Fn(&str) -> bool,
     ) -> Result<bool, Error> {
         let source = self.resolve(directory).0;
         let Some((root, source)) = self.on_disk(&source) else {
@@ -268,8 +268,7 @@ impl<'o> Overlay<'o> {
         root.walk(source, |found| {
             let is_later = found.stat.st_mtime > second && found.kind == Kind::File;
             let rest = &found.path.as_str()[source.as_str().len()..];
-            let at = || format!("{}{rest}", directory.as_str());
-            has_later |= is_later && !is_known(&at(), found.stamp().content());
+            has_later |= is_later && !is_known(&format!("{}{rest}", directory.as_str()));
             Ok(!has_later)
         })?;
         Ok(has_later)
@@ -334,7 +333,7 @@ impl<'o> Overlay<'o> {
                 let (source, _) = self.resolve(path);
                 self.leave(path, (source, Edit::Text(content.clone())));
             }
-            Way::Shorten(path, start, end) => {
+            Way::Shorten(path, start, end, _) => {
                 let (source, edit) = self.resolve(path);
                 let cut = *start..*end;
                 let edit = match edit {

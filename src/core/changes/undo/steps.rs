@@ -124,7 +124,7 @@ impl StepPath {
     fn keeps_more(&self, way: &Way, has_edits: bool) -> bool {
         match (way, &self.there) {
             (Way::Rewrite(..), _) => true,
-            (Way::Shorten(_, _, after), Some(there)) => {
+            (Way::Shorten(_, _, after, _), Some(there)) => {
                 !self.is_settled && (has_edits || there.size() > *after)
             }
             _ => false,
@@ -388,7 +388,8 @@ impl<'p> UndoPlan<'p> {
                 chat,
                 ..
             } => {
-                if there.is_none() || !is_settled && self.is_replaced_after(row, step.path()) {
+                let is_another = !is_settled && self.others.is_made_anew(row.number, step.path());
+                if there.is_none() || is_another {
                     return stay(KeptReason::Changed);
                 }
                 if taken {
@@ -402,10 +403,11 @@ impl<'p> UndoPlan<'p> {
                 after,
                 inode,
                 digest,
+                modified,
                 ..
             } => {
                 let added = (*before, *after, *inode);
-                self.way_of_appended(row, &place, added, digest.as_deref())?
+                self.way_of_appended(row, &place, added, (digest.as_deref(), *modified))?
             }
         };
         if matches!(way, Way::Stay(..)) {
@@ -508,12 +510,14 @@ impl<'p> UndoPlan<'p> {
         row: &ListedChange,
         place: &StepPath,
         (before, after, inode): (u64, u64, u64),
-        digest: Option<&str>,
+        (digest, modified): (Option<&str>, Option<i64>),
     ) -> Result<Way, Error> {
         let (path, there) = (place.path.clone(), place.there.as_ref());
         if !place.is_settled {
-            let is_known = digest.is_some();
-            let is_there = self.has_addition(row, &path, there, (after, inode), is_known)
+            let now = there.and_then(ExpectedEntry::state);
+            let is_listed =
+                now.is_some_and(|now| self.others.is_listed(row.number, path.as_str(), now));
+            let is_there = self.has_addition(row, &path, there, (after, inode), is_listed)
                 && has_digest(there, (before, after), digest)?
                 && !self.is_replaced_after(row, path.as_str());
             let has_more = |there: &&ExpectedEntry| !is_there || there.size() > after;
@@ -526,12 +530,12 @@ impl<'p> UndoPlan<'p> {
                 _ if is_there => {}
                 Some(there) => {
                     let end = (there.size().saturating_sub(after - before), there.size());
-                    if is_known
-                        && there.state().is_some()
+                    if is_listed
+                        && digest.is_some()
                         && self.others.are_additions(row.number, path.as_str())
                         && has_digest(Some(there), end, digest)?
                     {
-                        return Ok(Way::Shorten(path, end.0, end.1));
+                        return Ok(Way::Shorten(path, end.0, end.1, None));
                     }
                     let former = FormerText::Without(before..after, digest);
                     return self.merge(row, path, there, &former);
@@ -540,18 +544,25 @@ impl<'p> UndoPlan<'p> {
             }
         }
         self.shortened.insert(path.as_str().to_owned());
-        Ok(Way::Shorten(path, before, after))
+        let is_last = there.is_some_and(|there| there.size() == after)
+            && self
+                .others
+                .after(row.number, path.as_str())
+                .next()
+                .is_none();
+        let modified = modified.filter(|_| place.is_settled || is_last);
+        Ok(Way::Shorten(path, before, after, modified))
     }
 
     /// Returns `true` if a file may still have an addition of the change, after which it had this size and
-    /// inode. `is_known` if the digest of the addition tells more than the inode.
+    /// inode. `is_listed` if the file is as the list of changes says.
     fn has_addition(
         &self,
         row: &ListedChange,
         path: &ZonePath,
         there: Option<&ExpectedEntry>,
         (after, inode): (u64, u64),
-        is_known: bool,
+        is_listed: bool,
     ) -> bool {
         let Some((there, source)) = there.and_then(|there| Some((there, there.source()?))) else {
             return false;
@@ -563,7 +574,7 @@ impl<'p> UndoPlan<'p> {
             _ => None,
         });
         let is_same = source.stamp().inode() == inodes.last().unwrap_or(inode);
-        let is_same = is_same || is_known || self.shortened.contains(path.as_str());
+        let is_same = is_same || is_listed || self.shortened.contains(path.as_str());
         there.size() >= after && is_same
     }
 
@@ -616,19 +627,16 @@ impl<'p> UndoPlan<'p> {
             || paths.any(|path| self.others.are_between(path.as_str(), row.number, i64::MAX));
         if there.kind() != Kind::Directory {
             return Ok(match state {
-                Some((_, size, _)) => {
-                    let is_put_back =
-                        |now| self.others.were_put_back(row.number, path.as_str(), now);
+                Some(left) => {
+                    let left_there = (row.number, path.as_str(), left);
+                    let is_put_back = |now| self.others.were_put_back(left_there, now);
                     let now = there.state();
-                    // An edit that no change lists may have come before what the undo took back.
-                    now == state || size == there.size() && now.is_some_and(is_put_back)
+                    now == state || now.is_some_and(is_put_back)
                 }
                 None => !is_touched(),
             });
         }
-        let is_known = |path: &str, state: ContentState| {
-            self.settled.contains_key(path) || self.others.were_put_back(row.number, path, state)
-        };
+        let is_known = |path: &str| self.settled.contains_key(path);
         Ok(!is_touched()
             && !self
                 .overlay

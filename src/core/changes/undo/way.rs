@@ -25,8 +25,8 @@ pub(super) enum Way {
     Send(ZonePath, usize, ZoneName, ZonePath, String),
     /// It gets this content, which also takes these older changes back as a whole.
     Rewrite(ZonePath, Arc<[u8]>, Vec<i64>),
-    /// It loses the bytes between these two.
-    Shorten(ZonePath, u64, u64),
+    /// It loses the bytes between these two; if the rest is all that it had before, its content is of this time.
+    Shorten(ZonePath, u64, u64, Option<i64>),
     /// It stays.
     Stay(ZonePath, KeptReason),
 }
@@ -115,7 +115,7 @@ impl Way {
                 let target = Target::Entry(zone.data.entry_as_named(path)?);
                 writer.write(staged, target, None, OPERATION)?;
             }
-            Self::Shorten(path, before, after) => {
+            Self::Shorten(path, before, after, modified) => {
                 let entry = zone.data.entry_as_named(path)?;
                 let fail = |error| DiskError::of("read", path, error);
                 let mut file = entry.open()?;
@@ -125,6 +125,9 @@ impl Way {
                 file.seek(SeekFrom::Start(*after)).map_err(fail)?;
                 std::io::copy(&mut file, staged.file()).map_err(fail)?;
                 staged.file().flush().map_err(fail)?;
+                if let Some(modified) = modified {
+                    staged.set_modified(*modified).map_err(fail)?;
+                }
                 writer.write(staged, Target::Entry(entry), None, OPERATION)?;
             }
         }

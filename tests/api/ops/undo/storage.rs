@@ -104,6 +104,51 @@ fn an_edit_that_no_change_lists_is_not_lost_with_an_undo() {
 }
 
 #[test]
+fn edits_that_no_change_lists_stay_whatever_their_size() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    let place = server.data().join("users/ada/Storage/data");
+    let write = |path: &str, text: &str| {
+        std::fs::write(place.join(path), text).expect("written");
+    };
+    let expect_kept = |answer: &str, path: &str, text: &str| {
+        let refused = ada.call("shed_undo", &json!({"answer": answer}));
+        refused.refused(409, "FILE_EXISTS");
+        assert_eq!(content(&ada, "storage", path), text);
+    };
+    // Above an addition.
+    file(&writes(&ada, "a"), "storage", "a", "one\n");
+    add(&ada, "a", "a", "two\n");
+    write("a", "mine\none\ntwo\n");
+    expect_kept("a", "a", "mine\none\ntwo\n");
+    // Of the same size, before an addition by another file.
+    file(&writes(&ada, "b"), "storage", "b", "[ ] one\n");
+    add(&ada, "b", "b", "[ ] two\n");
+    write("b.new", "[x] one\n[ ] two\n");
+    std::fs::rename(place.join("b.new"), place.join("b")).expect("renamed");
+    expect_kept("b", "b", "[x] one\n[ ] two\n");
+    // Of the same size, before an answer that was taken back.
+    file(&writes(&ada, "c"), "storage", "c", "one\n");
+    write("c", "ONE\n");
+    let edit = ["-i", "s/ONE/two/", "c"];
+    ran(&writes(&ada, "c2"), "storage", "sed", &edit);
+    done(&ada, "shed_undo", &json!({"answer": "c2"}));
+    expect_kept("c", "c", "ONE\n");
+}
+
+#[test]
+fn a_file_that_came_goes_back_with_the_edits_since() {
+    let server = small().app();
+    let ada = server.as_user("ada").chat("one");
+    upload(&ada, "in.csv", "a\n");
+    let moved = json!({"from": "uploads/in.csv", "to": "storage/in.csv", "move": true});
+    done(&writes(&ada, "answer"), "shed_copy", &moved);
+    file(&writes(&ada, "mine"), "storage", "in.csv", "b\n");
+    done(&ada, "shed_undo", &json!({"answer": "answer"}));
+    assert_eq!(content(&ada, "uploads", "in.csv"), "b\n");
+}
+
+#[test]
 fn answers_of_two_conversations_are_taken_back_one_after_the_other() {
     let server = small().app();
     let ada = server.as_user("ada").chat("one");
