@@ -20,7 +20,7 @@ use tower::ServiceExt as _;
 use crate::balanced::Balanced;
 use crate::client::team_of;
 use crate::wait::{self, in_time};
-use crate::{Answer, Client, Finished, PATIENCE, Setup, program};
+use crate::{Answer, Client, Finished, PATIENCE, Setup, program, skip};
 
 /// The server's routes: with [`Setup::app`] without a socket, in this process, and with a
 /// [`Server`](crate::Server) behind its port.
@@ -81,6 +81,15 @@ impl TestApp {
             routes: routes.collect(),
             ..Self::at(ADDRESS.to_owned(), setup)
         }
+    }
+
+    /// Returns `true` if shells see all zones of a user; if not, that is a named skip.
+    pub fn has_tree(&self) -> bool {
+        let has_tree = self.client().get("/health").body["namespaces"] == true;
+        if !has_tree {
+            skip("documents in a shell: without namespaces it has one zone");
+        }
+        has_tree
     }
 
     /// Returns the setup that it was started with.

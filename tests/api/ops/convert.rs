@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::ops::fault;
 use crate::ops::sqlite::{at, select};
 use crate::ops::stage::{Provoked, bring, content, done, file, installed, place, small, upload};
-use fileshed_test_support::{Client, TestApp};
+use fileshed_test_support::{Client, TestApp, has_program};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", |stage| {
@@ -444,6 +444,10 @@ fn a_command_that_writes_text_under_such_a_name_is_told() {
             json!({"cmd": "cp", "args": ["a.csv", "c.odp"]}),
         ),
     ] {
+        // A slide show comes from a program.
+        if made == "pptx" && !has_program("pandoc") {
+            continue;
+        }
         let mut call = call;
         call["zone"] = "storage".into();
         let answer = client.call("shed_exec", &call);

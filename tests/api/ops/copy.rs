@@ -148,8 +148,8 @@ fn what_is_binary_and_whole_directories_leave_a_group() {
         "storage/plan"
     );
     assert_eq!(
-        output(&bob, "storage", "xxd", &["-p", "plan/pixel.bin"]),
-        "00010203\n"
+        output(&bob, "storage", "od", &["-An", "-tx1", "plan/pixel.bin"]),
+        " 00 01 02 03\n"
     );
     // Bob's copy is his, and stays so where it goes back.
     assert_eq!(

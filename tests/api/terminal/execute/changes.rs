@@ -289,7 +289,7 @@ fn what_does_not_fit_stays_and_the_output_says_so() {
     ran(&client, "echo kept > kept.txt");
     let answer = ran(
         &client,
-        "head -c 20000000 /dev/zero > big.bin; echo written",
+        "head -c 20000000 /dev/urandom > big.bin; echo written",
     );
     let process = last(&client);
     let entry = answer["output"]

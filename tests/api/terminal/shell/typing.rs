@@ -1,7 +1,7 @@
 //! Treatment of input by a terminal.
 
 use fileshed_test_support::commands::{kill, running};
-use fileshed_test_support::{skip, wait_until};
+use fileshed_test_support::wait_until;
 use serde_json::json;
 
 use super::{setup, shell, start};
@@ -115,11 +115,10 @@ fn what_is_pasted_arrives_whole() {
 
 #[test]
 fn documents_are_committed_when_the_shell_falls_quiet() {
-    if std::env::var("FILESHED_TEST_WAY").is_ok_and(|way| way == "closed") {
-        skip("documents in a shell: without namespaces it has one zone");
+    let app = setup().start();
+    if !app.has_tree() {
         return;
     }
-    let app = setup().start();
     let (_, mut shell) = shell(&app, "ada", "c1");
     shell.type_in("echo hello > /documents/a.txt; echo wri''tten\n");
     shell.until("\nwritten\r\n");
@@ -138,11 +137,10 @@ fn documents_are_committed_when_the_shell_falls_quiet() {
 
 #[test]
 fn a_shell_goes_on_while_a_command_has_documents() {
-    if std::env::var("FILESHED_TEST_WAY").is_ok_and(|way| way == "closed") {
-        skip("documents in a shell: without namespaces it has one zone");
+    let app = setup().start();
+    if !app.has_tree() {
         return;
     }
-    let app = setup().start();
     let client = app.as_user("ada");
     let file = json!({"zone": "documents", "path": "slow", "content": "x"});
     client.call("shed_create_file", &file).data();
@@ -168,11 +166,10 @@ fn a_shell_goes_on_while_a_command_has_documents() {
 
 #[test]
 fn what_is_undone_when_the_shell_falls_quiet_is_said_there() {
-    if std::env::var("FILESHED_TEST_WAY").is_ok_and(|way| way == "closed") {
-        skip("documents in a shell: without namespaces it has one zone");
+    let app = setup().start();
+    if !app.has_tree() {
         return;
     }
-    let app = setup().start();
     let client = app.as_user("ada");
     let place = json!({"zone": "documents", "path": "a.txt"});
     let file = json!({"zone": "documents", "path": "a.txt", "content": "before\n"});
