@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use fileshed_history::{CommitRange, CommitReader, History, HistoryError, Reversal};
-use fileshed_registry::{Change, ChangeFilter, ListedChange, Registry};
+use fileshed_registry::{Change, ChangeFilter, ListedChange, Registry, parts_taken_back};
 use fileshed_types::Error;
 use fileshed_zones::store::Store;
 use fileshed_zones::tenant::ZoneRoots;
@@ -64,13 +64,12 @@ impl UndoneCommits {
 
     /// Returns the text for `undoes` of the change that a reversal of the commits becomes.
     pub(crate) fn undoes(&self, history: &History, reversal: &Reversal) -> String {
-        let ranges: Vec<CommitRange> = self
+        let (numbers, ranges): (Vec<i64>, Vec<&CommitRange>) = self
             .changes
             .iter()
-            .map(|(_, range)| range.clone())
-            .collect();
+            .map(|(number, range)| (*number, range))
+            .unzip();
         if reversal.is_whole() && ranges.iter().all(|range| range.taken_back.is_empty()) {
-            let numbers: Vec<i64> = self.changes.iter().map(|(number, _)| *number).collect();
             return Change::undoing(&numbers, []);
         }
         // If a commit cannot be read, the next undo judges all files anew.
@@ -95,23 +94,14 @@ pub(crate) fn taken_back(
     (tenant, zone): (&str, &str),
     oldest: i64,
 ) -> Result<HashMap<i64, HashSet<usize>>, Error> {
-    let mut taken_back: HashMap<i64, HashSet<usize>> = HashMap::new();
     let filter = ChangeFilter {
         tenant: Some(tenant),
         zone: Some(zone),
         after: Some(oldest),
         ..ChangeFilter::default()
     };
-    let mut undos = registry.listed_changes(&filter, u32::MAX)?;
-    undos.retain(|row| row.undone_by.is_none());
-    let parts = undos.iter().flat_map(|row| row.change.parts());
-    let undone: HashSet<i64> = parts.map(|(number, _)| number).collect();
-    // Of an undo that was undone in part, some files stand again.
-    undos.retain(|row| !undone.contains(&row.number));
-    for (number, at) in undos.iter().flat_map(|row| row.change.parts()) {
-        taken_back.entry(number).or_default().insert(at);
-    }
-    Ok(taken_back)
+    let newer = registry.listed_changes(&filter, u32::MAX)?;
+    Ok(parts_taken_back(&newer))
 }
 
 /// Returns the text for `undoes` of an interrupted undo of changes, the last one first, of which `commit` has what

@@ -167,7 +167,7 @@ impl History {
     pub fn reversed_files(
         &self,
         reversal: &Reversal,
-        commits: &[CommitRange],
+        commits: &[&CommitRange],
     ) -> Result<Vec<ReversedFiles>> {
         let repository = &self.repository;
         let ranges = commits.iter().map(|range| Ok(range.files(repository)?.0));

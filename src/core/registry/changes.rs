@@ -1,6 +1,6 @@
 //! The list of changes: who made each, in which answer, and what takes it back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -332,6 +332,23 @@ pub struct ChangeFilter<'a> {
     pub after: Option<i64>,
     /// They were made at this second or after it.
     pub since: Option<i64>,
+}
+
+/// Returns the parts of changes that the undos among these took back which left others: the position of each by the
+/// number of its change.
+#[must_use]
+pub fn parts_taken_back(changes: &[ListedChange]) -> HashMap<i64, HashSet<usize>> {
+    let undos = || changes.iter().filter(|row| row.undone_by.is_none());
+    let parts = undos().flat_map(|row| row.change.parts());
+    let undone: HashSet<i64> = parts.map(|(number, _)| number).collect();
+    let mut taken_back: HashMap<i64, HashSet<usize>> = HashMap::new();
+    // Of an undo that was undone in part, some of this stands again: it is judged anew.
+    for row in undos().filter(|row| !undone.contains(&row.number)) {
+        for (number, at) in row.change.parts() {
+            taken_back.entry(number).or_default().insert(at);
+        }
+    }
+    taken_back
 }
 
 impl Registry {

@@ -34,7 +34,7 @@ mod wal_index;
 mod write_leases;
 
 pub use bin::{BIN, BinRow};
-pub use changes::{Change, ChangeFilter, ListedChange, Step};
+pub use changes::{Change, ChangeFilter, ListedChange, Step, parts_taken_back};
 pub use copy::{CopiedTable, CopyError};
 use database::Result;
 pub use database::{FILE_NAME, Registry, RegistryError};

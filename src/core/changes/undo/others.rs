@@ -36,7 +36,7 @@ impl OtherSteps {
         zone: &Zone<'_>,
         rows: &[ListedChange],
         undone: &HashSet<i64>,
-        done: &HashSet<(i64, usize)>,
+        done: &HashMap<i64, HashSet<usize>>,
     ) -> Self {
         let steps = rows.iter().map(|row| (row.number, row.change.steps()));
         let steps: HashMap<i64, Vec<Step>> = steps.collect();
@@ -52,7 +52,8 @@ impl OtherSteps {
         for row in stand {
             let own = steps.get(&row.number).map_or(&[][..], Vec::as_slice);
             let own = own.iter().enumerate();
-            let own = own.filter(|(at, _)| !done.contains(&(row.number, *at)));
+            let done = done.get(&row.number);
+            let own = own.filter(|(at, _)| done.is_none_or(|done| !done.contains(at)));
             for (_, step) in own {
                 found
                     .entry(step.path().to_owned())
@@ -133,46 +134,6 @@ impl OtherSteps {
             && self.is_listed(number, path, now)
             && self.after(number, path).next().is_none()
     }
-}
-
-/// Returns the steps of changes that undos among `rows` took back, and that do not stand again: the number of the
-/// change and the position of each.
-pub(super) fn taken_back<'r>(
-    changes: impl Iterator<Item = &'r ListedChange>,
-    rows: &'r [ListedChange],
-) -> HashSet<(i64, usize)> {
-    let undos = rows.iter().filter(|row| row.undone_by.is_none());
-    let mut by_number: HashMap<i64, Vec<(Option<usize>, &ListedChange)>> = HashMap::new();
-    for undo in undos {
-        for (number, at) in undo.change.undone() {
-            by_number.entry(number).or_default().push((at, undo));
-        }
-    }
-    let stands_again = |undo: &ListedChange, path: &str| {
-        let Some(undone) = by_number.get(&undo.number) else {
-            return false;
-        };
-        let undone: HashSet<usize> = undone.iter().filter_map(|(at, _)| *at).collect();
-        let steps = undo.change.steps().into_iter().enumerate();
-        let mut steps = steps.filter(|(at, _)| undone.contains(at));
-        steps.any(|(_, step)| touches(&step, path))
-    };
-    let mut done = HashSet::new();
-    for row in changes {
-        let Some(undos) = by_number.get(&row.number) else {
-            continue;
-        };
-        for (at, step) in row.change.steps().iter().enumerate() {
-            let mut undos = undos.iter();
-            let is_done = undos.any(|(part, undo)| {
-                part.is_none_or(|part| part == at) && !stands_again(undo, step.path())
-            });
-            if is_done {
-                done.insert((row.number, at));
-            }
-        }
-    }
-    done
 }
 
 /// Returns `true` if a step changed something at a path.

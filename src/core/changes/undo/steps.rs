@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use fileshed_history::{LARGEST_MERGED, MOST_MERGED, merge_texts};
-use fileshed_registry::{BinRow, ChangeFilter, ListedChange, Step};
+use fileshed_registry::{BinRow, ChangeFilter, ListedChange, Step, parts_taken_back};
 use fileshed_storage::{ContentState, DiskError, Entry, Kind};
 use fileshed_types::zone::is_below;
 use fileshed_types::{Code, Error, ZoneName};
@@ -14,7 +14,7 @@ use fileshed_zones::zone::{Zone, ZonePath};
 use sha2::{Digest as _, Sha256};
 
 use super::carry_out::ChangeWays;
-use super::others::{OtherSteps, taken_back};
+use super::others::OtherSteps;
 use super::overlay::{ExpectedEntry, Overlay, SentEntry, cut_out, is_of};
 use super::way::{Way, back_to};
 use super::{KeptReason, MOST};
@@ -95,8 +95,8 @@ struct UndoPlan<'p> {
     has_locks: bool,
     /// Bytes of the files that are merged.
     merging: usize,
-    /// Steps that an undo took back which left others of their change: its number and the position of each.
-    done: HashSet<(i64, usize)>,
+    /// Steps that undos took back which left others of their change: the positions by its number.
+    done: HashMap<i64, HashSet<usize>>,
     others: OtherSteps,
     /// Steps of the changes that are taken back, by path, the last one first: the number of the change with
     /// each, and `true` if it is all that the change did.
@@ -170,12 +170,12 @@ impl<'p> UndoPlan<'p> {
         if first.is_some() && first < oldest {
             rows = since(first)?;
         }
-        let done = taken_back(changes.iter().chain(&rows), &rows);
+        let done = parts_taken_back(&rows);
         for row in changes {
-            let steps = row.change.steps();
+            let (steps, done) = (row.change.steps(), done.get(&row.number));
             let is_all = steps.len() == 1;
             for (at, step) in steps.into_iter().enumerate().rev() {
-                if done.contains(&(row.number, at)) {
+                if done.is_some_and(|done| done.contains(&at)) {
                     continue;
                 }
                 let path = step.path().to_owned();
@@ -222,7 +222,8 @@ impl<'p> UndoPlan<'p> {
         let steps = row.change.steps();
         let (mut ways, mut sent, mut is_all) = (Vec::new(), Vec::new(), true);
         for (at, step) in steps.iter().enumerate().rev() {
-            if self.done.contains(&(row.number, at)) {
+            let done = self.done.get(&row.number);
+            if done.is_some_and(|done| done.contains(&at)) {
                 continue;
             }
             let path = ZonePath::found(step.path().to_owned());
